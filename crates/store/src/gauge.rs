@@ -1,0 +1,52 @@
+//! What people watch: how many rows stand where, and for how long.
+
+use crate::connect::Store;
+use crate::error::StoreError;
+
+/// The rows of one status.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatusGauge {
+    /// The status.
+    pub status: String,
+    /// How many rows.
+    pub rows: i64,
+    /// Age of the oldest, in whole seconds.
+    pub oldest_seconds: i64,
+}
+
+impl Store {
+    /// Count and oldest age of every status that is not final.
+    ///
+    /// # Errors
+    /// The database is away.
+    pub async fn status_gauges(&self) -> Result<Vec<StatusGauge>, StoreError> {
+        let rows = sqlx::query_as!(
+            StatusGauge,
+            r#"SELECT status, count(*) AS "rows!",
+                   COALESCE(extract(epoch FROM clock_timestamp() - min(updated_at)), 0)::bigint
+                       AS "oldest_seconds!"
+               FROM balance_operation WHERE status IN ('held', 'pending', 'claimed', 'unknown')
+               GROUP BY status"#
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        Ok(rows)
+    }
+
+    /// How many cases are open, per severity.
+    ///
+    /// # Errors
+    /// The database is away.
+    pub async fn open_cases(&self) -> Result<Vec<(String, i64)>, StoreError> {
+        let rows = sqlx::query!(
+            r#"SELECT severity, count(*) AS "rows!" FROM review_case
+               WHERE state <> 'closed' GROUP BY severity"#
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        Ok(rows
+            .into_iter()
+            .map(|row| (row.severity, row.rows))
+            .collect())
+    }
+}
