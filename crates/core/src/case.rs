@@ -21,6 +21,8 @@ pub enum CaseKind {
     OperationRefused,
     /// A look found something that contradicts the operation.
     LookConflict,
+    /// A look found the reference on more than one deal.
+    DoubleCredit,
     /// Looks have brought no answer for long.
     LookUnanswered,
     /// Proved absent too often.
@@ -50,6 +52,7 @@ impl CaseKind {
         Self::MoneyBack,
         Self::OperationRefused,
         Self::LookConflict,
+        Self::DoubleCredit,
         Self::LookUnanswered,
         Self::AttemptsExhausted,
         Self::LateEvidence,
@@ -68,6 +71,7 @@ impl CaseKind {
             Self::MoneyBack => "money_back",
             Self::OperationRefused => "operation_refused",
             Self::LookConflict => "look_conflict",
+            Self::DoubleCredit => "double_credit",
             Self::LookUnanswered => "look_unanswered",
             Self::AttemptsExhausted => "attempts_exhausted",
             Self::LateEvidence => "late_evidence",
@@ -78,7 +82,7 @@ impl CaseKind {
     #[must_use]
     pub fn severity(self) -> Severity {
         match self {
-            Self::LookConflict | Self::LateEvidence => Severity::Critical,
+            Self::LookConflict | Self::DoubleCredit | Self::LateEvidence => Severity::Critical,
             Self::UnknownDeposit
             | Self::DepositMismatch
             | Self::DepositPaidTwice

@@ -8,7 +8,7 @@ use crate::backoff::Backoff;
 use crate::case::CaseKind;
 use crate::deal::DealTicket;
 use crate::lease::{Times, time_duration};
-use crate::look::Look;
+use crate::look::{Conflict, Look};
 
 /// An operation whose end is unknown, as far as the decision needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,16 +61,25 @@ pub fn resolve(
     match look {
         Look::Found(ticket) => Resolution::Done(*ticket),
         Look::Absent => absent(operation, looked_at, times),
-        Look::Conflict(_) => Resolution::Wait {
+        Look::Conflict(conflict) => Resolution::Wait {
             again_in: LOOK_AGAIN.pause(operation.unanswered.saturating_add(1)),
             absent_since: None,
-            case: Some(CaseKind::LookConflict),
+            case: Some(case_of(conflict)),
         },
         Look::NoAnswer(_) => Resolution::Wait {
             again_in: LOOK_AGAIN.pause(operation.unanswered.saturating_add(1)),
             absent_since: None,
             case: is_old(operation, looked_at, times).then_some(CaseKind::LookUnanswered),
         },
+    }
+}
+
+fn case_of(conflict: &Conflict) -> CaseKind {
+    match conflict {
+        Conflict::Twice(_) => CaseKind::DoubleCredit,
+        Conflict::Amount(..) | Conflict::Action(..) | Conflict::Unexplained(_) => {
+            CaseKind::LookConflict
+        }
     }
 }
 

@@ -33,7 +33,10 @@ impl Clock {
 
     /// The time now.
     #[must_use]
-    #[expect(clippy::disallowed_methods, reason = "the one place where the wall clock enters")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place where the wall clock enters"
+    )]
     pub fn now(&self) -> OffsetDateTime {
         match &self.0 {
             Source::System => OffsetDateTime::now_utc(),
@@ -44,7 +47,10 @@ impl Clock {
     /// Moves a manual clock forward. The system's clock cannot be moved: asking is a mistake in
     /// the test that asks.
     pub fn advance(&self, by: Duration) {
-        assert!(matches!(self.0, Source::Manual(_)), "only a manual clock can be advanced");
+        assert!(
+            matches!(self.0, Source::Manual(_)),
+            "only a manual clock can be advanced"
+        );
         if let Source::Manual(now) = &self.0 {
             let mut now = now.lock().unwrap_or_else(PoisonError::into_inner);
             *now += by;
@@ -62,7 +68,10 @@ mod tests {
         let other = clock.clone();
         assert_eq!(clock.now(), OffsetDateTime::UNIX_EPOCH);
         clock.advance(Duration::from_secs(90));
-        assert_eq!(other.now(), OffsetDateTime::UNIX_EPOCH + Duration::from_secs(90));
+        assert_eq!(
+            other.now(),
+            OffsetDateTime::UNIX_EPOCH + Duration::from_secs(90)
+        );
     }
 
     #[test]

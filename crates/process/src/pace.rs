@@ -89,7 +89,9 @@ pub async fn run<F, Fut, E>(
 
 /// The pause after so many failures before this one.
 fn backoff(failed_before: u32) -> Duration {
-    BACKOFF_FIRST.saturating_mul(2_u32.saturating_pow(failed_before)).min(BACKOFF_LAST)
+    BACKOFF_FIRST
+        .saturating_mul(2_u32.saturating_pow(failed_before))
+        .min(BACKOFF_LAST)
 }
 
 async fn rest(at_most: Duration, wake: &Wake, shutdown: &Shutdown) {

@@ -93,7 +93,10 @@ impl Readiness {
         }
         // Read last, so that a drain during the checks is already seen.
         let draining = self.0.draining.load(Ordering::SeqCst);
-        State { draining, not_ready }
+        State {
+            draining,
+            not_ready,
+        }
     }
 
     fn checks(&self) -> std::sync::MutexGuard<'_, Vec<(Cow<'static, str>, Check)>> {
@@ -134,7 +137,13 @@ mod tests {
             let up = up.clone();
             move || {
                 let up = up.load(Ordering::SeqCst);
-                async move { if up { Ok(()) } else { Err("refused".to_owned()) } }
+                async move {
+                    if up {
+                        Ok(())
+                    } else {
+                        Err("refused".to_owned())
+                    }
+                }
             }
         });
         let state = readiness.evaluate().await;
@@ -162,10 +171,13 @@ mod tests {
     async fn a_check_that_hangs_fails_after_its_limit() {
         let readiness = Readiness::new();
         readiness.open();
-        readiness.check("queue", || std::future::pending());
+        readiness.check("queue", std::future::pending);
         let before = tokio::time::Instant::now();
         let state = readiness.evaluate().await;
         assert_eq!(before.elapsed(), CHECK_LIMIT);
-        assert_eq!(state.not_ready.get("queue").map(String::as_str), Some("no answer within 2 s"));
+        assert_eq!(
+            state.not_ready.get("queue").map(String::as_str),
+            Some("no answer within 2 s")
+        );
     }
 }

@@ -49,4 +49,18 @@ impl Store {
             .map(|row| (row.severity, row.rows))
             .collect())
     }
+
+    /// How many open cases say that money may have moved twice; this must stay zero.
+    ///
+    /// # Errors
+    /// The database is away.
+    pub async fn double_credit_suspected(&self) -> Result<i64, StoreError> {
+        let row = sqlx::query!(
+            r#"SELECT count(*) AS "rows!" FROM review_case
+               WHERE state <> 'closed' AND kind IN ('late_evidence', 'double_credit')"#
+        )
+        .fetch_one(&self.pool)
+        .await?;
+        Ok(row.rows)
+    }
 }

@@ -1,2 +1,5 @@
-//! Placeholder.
-fn main() {}
+//! Starts cashier.
+
+fn main() -> std::process::ExitCode {
+    claimcheck_process::run("cashier", cashier::settings::read, cashier::app::run)
+}

@@ -1,1 +1,6 @@
-//! Placeholder.
+#![doc = include_str!("../README.md")]
+
+pub mod act;
+pub mod app;
+pub mod settings;
+pub mod step;

@@ -1,2 +1,5 @@
-//! Placeholder.
-fn main() {}
+//! Starts resolver.
+
+fn main() -> std::process::ExitCode {
+    claimcheck_process::run("resolver", resolver::settings::read, resolver::app::run)
+}

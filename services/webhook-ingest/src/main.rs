@@ -1,2 +1,5 @@
-//! Placeholder.
-fn main() {}
+//! Starts webhook-ingest.
+
+fn main() -> std::process::ExitCode {
+    claimcheck_process::run("webhook-ingest", webhook_ingest::settings::read, webhook_ingest::app::run)
+}
