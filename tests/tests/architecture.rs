@@ -26,10 +26,25 @@ const TOP: &[&str] = &[
     "tests",
 ];
 /// Files that tools look for at the top; what is built also lies there and is ignored.
-const TOOLS: &[&str] = &["clippy.toml", "rust-toolchain.toml", "rustfmt.toml", "target"];
+const TOOLS: &[&str] = &[
+    "clippy.toml",
+    "rust-toolchain.toml",
+    "rustfmt.toml",
+    "target",
+];
 /// Crates that the design itself names; any other one says "the only crate that …".
 const DESIGNED: &[&str] = &[
-    "api", "cli", "core", "lab", "mt5", "payouts", "process", "providers", "queue", "sim", "store",
+    "api",
+    "cli",
+    "core",
+    "lab",
+    "mt5",
+    "payouts",
+    "process",
+    "providers",
+    "queue",
+    "sim",
+    "store",
 ];
 /// The shortest purpose worth the name, in characters.
 const PURPOSE_MIN: usize = 30;
@@ -101,7 +116,10 @@ fn no_declared_package_lies_idle() {
 #[test]
 fn the_lints_that_guard_money_are_on() {
     let section = workspace().section("workspace");
-    let lints = section.get("lints").cloned().expect("the workspace has lints");
+    let lints = section
+        .get("lints")
+        .cloned()
+        .expect("the workspace has lints");
     let mut offences = Vec::new();
     for (tool, lint, level) in [
         ("rust", "unsafe_code", "forbid"),
@@ -117,12 +135,18 @@ fn the_lints_that_guard_money_are_on() {
         ("clippy", "mod_module_files", "deny"),
         ("clippy", "too_many_lines", "deny"),
     ] {
-        let set = lints.get(tool).and_then(|t| t.get(lint)).and_then(|l| l.as_str());
+        let set = lints
+            .get(tool)
+            .and_then(|t| t.get(lint))
+            .and_then(|l| l.as_str());
         if set != Some(level) {
             offences.push(workspace().offence(lint, format!("{tool}::{lint} is not {level}")));
         }
     }
-    demand("The lints that guard money and readability stay on.", offences);
+    demand(
+        "The lints that guard money and readability stay on.",
+        offences,
+    );
 }
 
 #[test]
@@ -133,7 +157,10 @@ fn only_known_things_lie_at_the_top() {
         .filter(|name| !TOP.contains(&name.as_str()) && !TOOLS.contains(&name.as_str()))
         .map(|name| Offence::new(&name, 1, "does not belong at the top"))
         .collect();
-    demand("The top of the repository holds the house and nothing else.", offences);
+    demand(
+        "The top of the repository holds the house and nothing else.",
+        offences,
+    );
 }
 
 #[test]
@@ -146,7 +173,11 @@ fn every_crate_and_service_says_what_it_is_for() {
         let manifest = fs::read_to_string(root().join(manifest)).expect("a member has a manifest");
         let package = Manifest::parse("Cargo.toml", &manifest).name().to_owned();
         if text.lines().next() != Some(format!("# {package}").as_str()) {
-            offences.push(Offence::new(&path, 1, format!("does not open with # {package}")));
+            offences.push(Offence::new(
+                &path,
+                1,
+                format!("does not open with # {package}"),
+            ));
         }
         let mut paragraphs = text.split("\n\n").skip(1);
         if paragraphs.next().unwrap_or_default().trim().len() < PURPOSE_MIN {
@@ -154,7 +185,11 @@ fn every_crate_and_service_says_what_it_is_for() {
         }
         let needs_sentence = folder == "crates" && !DESIGNED.contains(&name.as_str());
         if needs_sentence && !text.to_lowercase().contains("the only crate") {
-            offences.push(Offence::new(&path, 3, "does not say \"the only crate that …\""));
+            offences.push(Offence::new(
+                &path,
+                3,
+                "does not say \"the only crate that …\"",
+            ));
         }
     }
     demand(
@@ -181,9 +216,14 @@ fn the_map_in_the_readme_is_true() {
     let gone = mapped.difference(&real);
     let offences = missing
         .map(|path| Offence::new("README.md", 1, format!("does not list {path}")))
-        .chain(gone.map(|path| Offence::new("README.md", 1, format!("lists {path}, which is gone"))))
+        .chain(
+            gone.map(|path| Offence::new("README.md", 1, format!("lists {path}, which is gone"))),
+        )
         .collect();
-    demand("The README lists each crate and service, and no other.", offences);
+    demand(
+        "The README lists each crate and service, and no other.",
+        offences,
+    );
 }
 
 /// Every folder of a crate or service.

@@ -30,7 +30,9 @@ fn advisories() -> Vec<Advisory> {
 
 fn locked() -> Vec<Locked> {
     let text = fs::read_to_string(root().join("Cargo.lock")).expect("the versions are locked");
-    parse_lock(&text)
+    let locked = parse_lock(&text);
+    assert!(!locked.is_empty(), "the lock file names packages");
+    locked
 }
 
 #[test]
@@ -38,7 +40,20 @@ fn the_table_of_faults_is_whole() {
     let advisories = advisories();
     assert!(advisories.len() >= ADVISORIES_MIN, "{}", advisories.len());
     let ids: BTreeSet<&str> = advisories.iter().map(|a| a.id.as_str()).collect();
-    assert_eq!(ids.len(), advisories.len(), "each advisory stands there once");
+    assert_eq!(
+        ids.len(),
+        advisories.len(),
+        "each advisory stands there once"
+    );
+}
+
+#[test]
+fn an_old_version_of_what_we_use_would_be_found() {
+    let old = Locked {
+        name: "tokio".to_owned(),
+        version: semver::Version::new(1, 0, 0),
+    };
+    assert!(!concerned(&[old], &advisories(), ACCEPTED).is_empty());
 }
 
 #[test]
@@ -77,21 +92,34 @@ fn every_package_has_a_licence_that_we_may_ship_under() {
     demand("Every package is under a licence of the list.", offences);
 }
 
-/// Every package that is built on the machine's own platform, as cargo sees it.
+/// Every package that is built on this machine's own platform, as cargo sees it.
 fn packages() -> Vec<serde_json::Value> {
-    let host = option_env!("HOST_TRIPLE").unwrap_or("x86_64-unknown-linux-gnu");
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--offline", "--locked", "--format-version", "1"])
-        .args(["--filter-platform", host])
-        .current_dir(root())
-        .output()
-        .expect("cargo can be started");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "cargo metadata: {said}");
-    let metadata: serde_json::Value =
-        serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
+    let about = cargo(&["-vV"]);
+    let host = about.lines().find_map(|line| line.strip_prefix("host: "));
+    let host = host.expect("cargo names its platform");
+    let metadata = cargo(&[
+        "metadata",
+        "--offline",
+        "--locked",
+        "--format-version",
+        "1",
+        "--filter-platform",
+        host,
+    ]);
+    let metadata: serde_json::Value = serde_json::from_str(&metadata).expect("cargo writes JSON");
     let packages = metadata.get("packages").and_then(|p| p.as_array());
     let packages = packages.cloned().unwrap_or_default();
     assert!(!packages.is_empty(), "cargo names the packages");
     packages
+}
+
+fn cargo(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO"))
+        .args(arguments)
+        .current_dir(root())
+        .output()
+        .expect("cargo can be started");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "cargo {arguments:?}: {said}");
+    String::from_utf8(output.stdout).expect("cargo writes UTF-8")
 }

@@ -9,13 +9,14 @@ use claimcheck_tests::workspace::words::{
     Allowed, floats, long_lines, machine_paths, open_tuples, operate_calls, outside_things,
     registry_hosts, unchecked_sql, unfinished,
 };
-use claimcheck_tests::workspace::{
-    Offence, demand, names_in, rust_files, shape, text_files,
-};
+use claimcheck_tests::workspace::{Offence, demand, names_in, rust_files, shape, text_files};
 
 /// Where binary fractions are allowed: the metrics library takes nothing else.
 const FLOATS: &[Allowed] = &[
-    ("crates/process/src/telemetry.rs", "the bounds of latency buckets"),
+    (
+        "crates/process/src/telemetry.rs",
+        "the bounds of latency buckets",
+    ),
     ("services/resolver/src/watch.rs", "gauges of counts"),
 ];
 /// Where SQL may be text: nowhere.
@@ -142,7 +143,10 @@ fn money_is_moved_from_one_file() {
     let calls = each(&files, operate_calls);
     let callers: BTreeSet<&str> = calls.iter().map(|call| call.file.as_str()).collect();
     assert!(
-        callers.len() == 1 && callers.iter().all(|f| f.starts_with("services/credit-worker/")),
+        callers.len() == 1
+            && callers
+                .iter()
+                .all(|f| f.starts_with("services/credit-worker/")),
         "`operate` is called from exactly one file, in the credit-worker, and not from {callers:?}"
     );
 }

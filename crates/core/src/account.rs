@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::currency::Currency;
+use crate::currency::{Currency, DIGITS_MAX};
 use crate::money::{Money, MoneyError};
 
 /// The login of an account on its server; always above zero.
@@ -71,6 +71,9 @@ pub enum AccountFault {
         /// What the operation carries.
         wanted: Currency,
     },
+    /// The group states more places than any currency has.
+    #[error("the account states {0} decimal places, more than any currency has")]
+    Places(u32),
     /// The group keeps fewer places than the amount needs.
     #[error("the account cannot hold the amount exactly")]
     Digits(#[source] MoneyError),
@@ -84,7 +87,7 @@ impl AccountFault {
             Self::Missing => "account_missing",
             Self::Disabled => "account_disabled",
             Self::Currency { .. } => "account_currency",
-            Self::Digits(_) => "account_digits",
+            Self::Places(_) | Self::Digits(_) => "account_digits",
         }
     }
 }
@@ -104,6 +107,9 @@ pub fn check_account(account: Option<&AccountState>, amount: Money) -> Result<u3
             found: account.currency.clone(),
             wanted,
         });
+    }
+    if account.digits > DIGITS_MAX {
+        return Err(AccountFault::Places(account.digits));
     }
     amount
         .to_major_with(account.digits)
@@ -159,6 +165,10 @@ mod tests {
         assert_eq!(code(Some(&account(true, "USD", 2)), amount), Ok(2));
         assert_eq!(code(Some(&account(true, "USD", 1)), amount), Ok(1));
         assert_eq!(code(Some(&account(true, "BTC", 8)), satoshi), Ok(8));
+        assert_eq!(
+            code(Some(&account(true, "BTC", 9)), satoshi),
+            Err("account_digits")
+        );
     }
 
     #[test]

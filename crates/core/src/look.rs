@@ -71,6 +71,8 @@ pub enum Conflict {
     Amount(DealTicket, Decimal),
     /// The deal with the reference did something else than change the balance.
     Action(DealTicket, DealAction),
+    /// The deal with the reference stands on another row already.
+    Taken(DealTicket),
     /// Without the reference, but with this amount, and no row of ours explains it.
     Unexplained(DealTicket),
 }
@@ -143,19 +145,22 @@ pub fn look(reading: &Reading, sought: Sought<'_>, known: &Known) -> Look {
         .collect();
     match same_reference.as_slice() {
         [] => unreferenced(reading, sought, known),
-        [deal] => referenced(deal, sought),
+        [deal] => referenced(deal, sought, known),
         several => Look::Conflict(Conflict::Twice(
             several.iter().map(|deal| deal.ticket).collect(),
         )),
     }
 }
 
-fn referenced(deal: &Deal, sought: Sought<'_>) -> Look {
+fn referenced(deal: &Deal, sought: Sought<'_>, known: &Known) -> Look {
     if deal.action != DealAction::Balance {
         return Look::Conflict(Conflict::Action(deal.ticket, deal.action));
     }
     if deal.amount != sought.amount {
         return Look::Conflict(Conflict::Amount(deal.ticket, deal.amount));
+    }
+    if known.tickets.contains(&deal.ticket) {
+        return Look::Conflict(Conflict::Taken(deal.ticket));
     }
     Look::Found(deal.ticket)
 }

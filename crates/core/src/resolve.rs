@@ -77,9 +77,10 @@ pub fn resolve(
 fn case_of(conflict: &Conflict) -> CaseKind {
     match conflict {
         Conflict::Twice(_) => CaseKind::DoubleCredit,
-        Conflict::Amount(..) | Conflict::Action(..) | Conflict::Unexplained(_) => {
-            CaseKind::LookConflict
-        }
+        Conflict::Amount(..)
+        | Conflict::Action(..)
+        | Conflict::Taken(_)
+        | Conflict::Unexplained(_) => CaseKind::LookConflict,
     }
 }
 

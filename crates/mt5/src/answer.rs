@@ -38,7 +38,9 @@ impl Answer {
         let Ok(Value::Object(top)) = serde_json::from_str(&text) else {
             return Err(AnswerFault::NotJson);
         };
-        let code = field(&top, "retcode").and_then(leading_integer).ok_or(AnswerFault::NoCode)?;
+        let code = field(&top, "retcode")
+            .and_then(leading_integer)
+            .ok_or(AnswerFault::NoCode)?;
         Ok(Self { code, top })
     }
 
@@ -60,7 +62,9 @@ impl Answer {
     /// The list below `answer`.
     pub(crate) fn records(&self) -> Option<Vec<Record<'_>>> {
         let list = field(&self.top, "answer")?.as_array()?;
-        list.iter().map(|value| value.as_object().map(Record)).collect()
+        list.iter()
+            .map(|value| value.as_object().map(Record))
+            .collect()
     }
 
     /// The whole answer as a record.
@@ -108,8 +112,10 @@ impl<'a> Record<'a> {
 
 /// The one field of that name, whatever its case; two of them are none.
 fn field<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
-    let mut found =
-        map.iter().filter(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value);
+    let mut found = map
+        .iter()
+        .filter(|(key, _)| key.eq_ignore_ascii_case(name))
+        .map(|(_, value)| value);
     found.next().filter(|_| found.next().is_none())
 }
 
@@ -171,10 +177,15 @@ mod tests {
             {"deal":8,"Profit":-1e-2}]}"#;
         let answer = Answer::parse(body).expect("is an answer");
         let records = answer.records().expect("is a list");
-        let read: Vec<_> =
-            records.iter().map(|r| (r.integer("Deal"), r.decimal("Profit"))).collect();
+        let read: Vec<_> = records
+            .iter()
+            .map(|r| (r.integer("Deal"), r.decimal("Profit")))
+            .collect();
         let decimal = |text| Decimal::from_str_exact(text).ok();
-        assert_eq!(read, [(Some(7), decimal("64.25")), (Some(8), decimal("-0.01"))]);
+        assert_eq!(
+            read,
+            [(Some(7), decimal("64.25")), (Some(8), decimal("-0.01"))]
+        );
     }
 
     #[test]
@@ -185,7 +196,12 @@ mod tests {
             r#"{"retcode":"0","answer":{}}"#,
             r#"{"retcode":"0"}"#,
         ] {
-            assert!(Answer::parse(body.as_bytes()).expect("has a code").records().is_none());
+            assert!(
+                Answer::parse(body.as_bytes())
+                    .expect("has a code")
+                    .records()
+                    .is_none()
+            );
         }
     }
 

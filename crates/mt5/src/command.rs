@@ -7,25 +7,25 @@ use hyper::Method;
 use tracing::Span;
 
 macro_rules! commands {
-    ($($(#[$meta:meta])* $name:ident = $path:literal,)+) => {
+    ($($(#[doc = $doc:literal])+ $(#[cfg($cfg:meta)])? $name:ident = $path:literal,)+) => {
         /// A command of the Web API.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Command {
-            $($(#[$meta])* $name,)+
+            $($(#[doc = $doc])+ $(#[cfg($cfg)])? $name,)+
         }
 
         impl Command {
             /// Its name on the wire, below `/api/`.
             pub(crate) fn path(self) -> &'static str {
                 match self {
-                    $($(#[$meta])* Self::$name => $path,)+
+                    $($(#[cfg($cfg)])? Self::$name => $path,)+
                 }
             }
 
             /// The span of one call.
             pub(crate) fn span(self, server: &str) -> Span {
                 match self {
-                    $($(#[$meta])* Self::$name => {
+                    $($(#[cfg($cfg)])? Self::$name => {
                         tracing::info_span!(concat!("mt5.", $path), server, command = $path)
                     })+
                 }

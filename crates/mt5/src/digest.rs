@@ -20,12 +20,22 @@ impl PasswordDigest {
     pub(crate) fn of(password: &str) -> Self {
         let wide: Vec<u8> = password.encode_utf16().flat_map(u16::to_le_bytes).collect();
         let inner = Md5::digest(&wide);
-        Self(Md5::new().chain_update(inner).chain_update(b"WebAPI").finalize().into())
+        Self(
+            Md5::new()
+                .chain_update(inner)
+                .chain_update(b"WebAPI")
+                .finalize()
+                .into(),
+        )
     }
 
     /// The answer to a challenge.
     pub(crate) fn answer(&self, challenge: &Challenge) -> Challenge {
-        Md5::new().chain_update(self.0).chain_update(challenge).finalize().into()
+        Md5::new()
+            .chain_update(self.0)
+            .chain_update(challenge)
+            .finalize()
+            .into()
     }
 }
 
@@ -52,13 +62,24 @@ mod tests {
         let answer = |challenge: &str| {
             hex::encode(digest.answer(&read(challenge).expect("is 32 hex digits")))
         };
-        assert_eq!(answer("73007dc7184747ce0f7c98516ef1c851"), "77fe51827f7fa69dd80fbec9aa33f1bb");
-        assert_eq!(answer("4db98fec17aab4dc5a240bdc659e8395"), "1732021b1b332f51660b2b315eed3a35");
+        assert_eq!(
+            answer("73007dc7184747ce0f7c98516ef1c851"),
+            "77fe51827f7fa69dd80fbec9aa33f1bb"
+        );
+        assert_eq!(
+            answer("4db98fec17aab4dc5a240bdc659e8395"),
+            "1732021b1b332f51660b2b315eed3a35"
+        );
     }
 
     #[test]
     fn only_thirty_two_hex_digits_are_a_challenge() {
-        for text in ["", "00", "73007dc7184747ce0f7c98516ef1c85", "zz007dc7184747ce0f7c98516ef1c851"] {
+        for text in [
+            "",
+            "00",
+            "73007dc7184747ce0f7c98516ef1c85",
+            "zz007dc7184747ce0f7c98516ef1c851",
+        ] {
             assert_eq!(read(text), None, "{text}");
         }
         let upper = read("73007DC7184747CE0F7C98516EF1C851").expect("either case is hexadecimal");

@@ -1,7 +1,3 @@
-//! The only crate that can move money on MT5, and the only one that reads it.
-//!
-//! The rule: nothing here sends a balance call twice, and nothing here calls it failed when it may
-//! have been applied.
 #![doc = include_str!("../README.md")]
 
 mod accounts;

@@ -30,12 +30,12 @@ const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// The most cookies kept for a session; servers set one.
 const COOKIES_MAX: usize = 8;
 
-type Wire = Gate<TokioIo<TcpStream>>;
+type Driven = Connection<Gate<TokioIo<TcpStream>>, Empty<Bytes>>;
 
 /// A connection to a trade server.
 pub(crate) struct Link {
     sender: SendRequest<Empty<Bytes>>,
-    connection: Option<Pin<Box<Connection<Wire, Empty<Bytes>>>>>,
+    connection: Option<Pin<Box<Driven>>>,
     keeper: Keeper,
     authority: String,
     prefix: String,
@@ -131,6 +131,15 @@ impl Link {
         self.used_at.elapsed()
     }
 
+    /// Whether the connection still stands, as far as can be seen without a call.
+    pub(crate) async fn is_standing(&mut self) -> bool {
+        poll_fn(|cx| {
+            self.drive(cx);
+            Poll::Ready(self.connection.is_some())
+        })
+        .await
+    }
+
     /// Makes one call. A link that gave an error must be dropped.
     pub(crate) async fn call(
         &mut self,
@@ -151,11 +160,7 @@ impl Link {
         (result, self.keeper.shut())
     }
 
-    fn request(
-        &self,
-        command: Command,
-        query: &Query,
-    ) -> Result<Request<Empty<Bytes>>, HttpError> {
+    fn request(&self, command: Command, query: &Query) -> Result<Request<Empty<Bytes>>, HttpError> {
         let mut target = format!("{}/api/{}", self.prefix, command.path());
         if !query.as_str().is_empty() {
             target.push('?');
@@ -170,8 +175,11 @@ impl Link {
             request = request.header(CONTENT_LENGTH, "0");
         }
         if !self.cookies.is_empty() {
-            let pairs: Vec<String> =
-                self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let pairs: Vec<String> = self
+                .cookies
+                .iter()
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect();
             let mut cookie = HeaderValue::try_from(pairs.join("; "))?;
             cookie.set_sensitive(true);
             request = request.header(COOKIE, cookie);
@@ -254,8 +262,18 @@ async fn collect(
     limit: usize,
 ) -> Result<(HeaderMap, Reply), LinkError> {
     let (head, body) = response.map_err(LinkError::Broken)?.into_parts();
-    let body = Limited::new(body, limit).collect().await.map_err(|error| {
-        LinkError::Body { limit, is_too_long: error.downcast_ref::<LengthLimitError>().is_some() }
-    })?;
-    Ok((head.headers, Reply { status: head.status.as_u16(), body: body.to_bytes() }))
+    let body = Limited::new(body, limit)
+        .collect()
+        .await
+        .map_err(|error| LinkError::Body {
+            limit,
+            is_too_long: error.downcast_ref::<LengthLimitError>().is_some(),
+        })?;
+    Ok((
+        head.headers,
+        Reply {
+            status: head.status.as_u16(),
+            body: body.to_bytes(),
+        },
+    ))
 }

@@ -55,7 +55,9 @@ fn is_special(c: char) -> bool {
 
 /// Form encoding, with the blank in the form that every server reads in a URL.
 fn percent(value: &str) -> String {
-    byte_serialize(value.as_bytes()).map(|part| if part == "+" { "%20" } else { part }).collect()
+    byte_serialize(value.as_bytes())
+        .map(|part| if part == "+" { "%20" } else { part })
+        .collect()
 }
 
 #[cfg(test)]

@@ -128,14 +128,20 @@ impl ServerSettings {
             ("ping_every", self.ping_every.is_zero()),
         ];
         for (setting, _) in zeros.into_iter().filter(|(_, is_zero)| *is_zero) {
-            faults.push(SettingsFault::Zero { server: server(), setting });
+            faults.push(SettingsFault::Zero {
+                server: server(),
+                setting,
+            });
         }
         faults
     }
 
     pub(crate) fn endpoint(&self) -> Result<Endpoint, SettingsFault> {
         let server = self.name.to_string();
-        let fault = |why| SettingsFault::Url { server: server.clone(), why };
+        let fault = |why| SettingsFault::Url {
+            server: server.clone(),
+            why,
+        };
         let uri: Uri = self.url.parse().map_err(|_| fault("is not a URL"))?;
         if uri.scheme() == Some(&Scheme::HTTPS) {
             return Err(SettingsFault::Https { server });
@@ -144,13 +150,18 @@ impl ServerSettings {
             return Err(fault("must begin with http://"));
         }
         let authority = uri.authority().ok_or_else(|| fault("names no host"))?;
-        let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+        let host = authority
+            .host()
+            .trim_start_matches('[')
+            .trim_end_matches(']');
         if host.is_empty() || authority.as_str().contains('@') {
             return Err(fault("must name a host and nothing else before the port"));
         }
         let names_port = authority.as_str().len() > authority.host().len();
         if uri.query().is_some() || (names_port && authority.port_u16().is_none()) {
-            return Err(fault("may not carry a query, and its port must be a number"));
+            return Err(fault(
+                "may not carry a query, and its port must be a number",
+            ));
         }
         Ok(Endpoint {
             host: host.to_owned(),
@@ -175,7 +186,10 @@ mod tests {
         let endpoint = |url| settings(url).endpoint().expect("is a base");
         let plain = endpoint("http://127.0.0.1:8443");
         assert_eq!((plain.host.as_str(), plain.port), ("127.0.0.1", 8443));
-        assert_eq!((plain.authority.as_str(), plain.prefix.as_str()), ("127.0.0.1:8443", ""));
+        assert_eq!(
+            (plain.authority.as_str(), plain.prefix.as_str()),
+            ("127.0.0.1:8443", "")
+        );
         let deep = endpoint("http://[::1]/live-2/");
         assert_eq!((deep.host.as_str(), deep.port), ("::1", 80));
         assert_eq!(deep.prefix, "/live-2");
@@ -183,8 +197,19 @@ mod tests {
 
     #[test]
     fn another_form_of_url_is_refused() {
-        for url in ["", "x", "ftp://h", "http://", "http://u@h", "http://h:x", "http://h?a=1"] {
-            assert!(matches!(settings(url).endpoint(), Err(SettingsFault::Url { .. })), "{url}");
+        for url in [
+            "",
+            "x",
+            "ftp://h",
+            "http://",
+            "http://u@h",
+            "http://h:x",
+            "http://h?a=1",
+        ] {
+            assert!(
+                matches!(settings(url).endpoint(), Err(SettingsFault::Url { .. })),
+                "{url}"
+            );
         }
         let https = settings("https://h:443").endpoint().expect_err("is TLS");
         assert!(https.to_string().contains("https is not supported yet"));

@@ -3,9 +3,9 @@
 //! because half a process is worse than none and the lease makes dying safe.
 
 mod arguments;
-mod common;
 mod drain;
 mod panic;
+mod sections;
 
 use std::{
     env,
@@ -22,7 +22,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use self::{
     arguments::{Arguments, Asked},
-    common::Common,
+    sections::Common,
 };
 use crate::{Clock, Faults, Reader, Readiness, Shutdown, admin, error_chain, telemetry::Telemetry};
 
@@ -90,7 +90,7 @@ struct Failed;
 
 fn load<S>(path: Option<&Path>, read: fn(&mut Reader) -> Option<S>) -> Result<(Common, S), Faults> {
     let mut reader = Reader::open(path, env::vars_os())?;
-    let common = common::read(&mut reader);
+    let common = sections::read(&mut reader);
     let settings = read(&mut reader);
     reader.finish(common.zip(settings))
 }

@@ -1,11 +1,8 @@
-//! The only crate with RabbitMQ: wake-ups out, wake-ups in, nothing else.
-//!
-//! The rule: a message is never the only trace of anything. Whoever uses this crate must reach
-//! the same end, only later, when every message is lost.
 #![doc = include_str!("../README.md")]
 
 mod consumer;
 mod delivery;
+mod inbox;
 mod keeper;
 mod link;
 mod metric;
@@ -16,6 +13,7 @@ mod wake;
 
 pub use consumer::Consumer;
 pub use delivery::{AckError, Delivery};
+pub use inbox::{Arrived, Inbox};
 pub use publisher::{PublishError, Publisher};
 pub use settings::{PREFETCH_DEFAULT, QueueSettings, SettingsError};
 pub use wake::{BadWake, Lane, Wake};

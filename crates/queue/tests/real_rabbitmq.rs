@@ -88,6 +88,8 @@ async fn a_wake_up_carries_its_id_and_trace_and_nothing_else() {
         .unwrap()
         .unwrap();
     let mut headers = FieldTable::default();
+    // This one RabbitMQ adds.
+    headers.insert("x-delivery-count".into(), AMQPValue::LongLongInt(0));
     headers.insert(
         "traceparent".into(),
         AMQPValue::LongString(TRACE_PARENT.into()),
@@ -399,6 +401,10 @@ async fn a_peer_that_falls_silent_is_noticed_and_replaced() {
     let delivery = next(&mut consumer).await;
     assert_eq!(delivery.wake.id, "dep:4-d");
     delivery.ack().await.unwrap();
+    until("no thread of a dead connection is left", async || {
+        library_threads() <= 2
+    })
+    .await;
     consumer.close().await;
     publisher.close().await;
     vhost.delete().await;
@@ -484,6 +490,18 @@ async fn closing_lets_what_is_in_hand_be_settled_and_puts_back_the_rest() {
     })
     .await;
     vhost.delete().await;
+}
+
+/// Threads of the AMQP library in this process: one per connection it has not given up.
+fn library_threads() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").expect("a Linux /proc");
+    let names = tasks
+        .flatten()
+        .map(|task| std::fs::read_to_string(task.path().join("comm")));
+    names
+        .flatten()
+        .filter(|name| name.trim() == "lapin-io-loop")
+        .count()
 }
 
 /// What this process logged, from every thread.

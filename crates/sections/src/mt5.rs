@@ -16,11 +16,16 @@ const SESSIONS_DEFAULT: u64 = 4;
 pub fn mt5(reader: &mut Reader, call_timeout: Duration) -> Option<Vec<ServerSettings>> {
     let names = reader.names("mt5");
     if names.is_empty() {
-        reader.fault("mt5", "no trade server is set; add a table such as [mt5.live-1]");
+        reader.fault(
+            "mt5",
+            "no trade server is set; add a table such as [mt5.live-1]",
+        );
         return None;
     }
-    let servers: Vec<Option<ServerSettings>> =
-        names.iter().map(|name| server(reader, name, call_timeout)).collect();
+    let servers: Vec<Option<ServerSettings>> = names
+        .iter()
+        .map(|name| server(reader, name, call_timeout))
+        .collect();
     servers.into_iter().collect()
 }
 
@@ -33,7 +38,7 @@ fn server(reader: &mut Reader, name: &str, call_timeout: Duration) -> Option<Ser
     let name = match ServerName::parse(name) {
         Ok(name) => Some(name),
         Err(error) => {
-            reader.fault(&format!("mt5.{name}"), &error.to_string());
+            reader.fault(&format!("mt5.{name}"), error.to_string());
             None
         }
     };

@@ -48,7 +48,7 @@ pub fn times(reader: &mut Reader) -> Option<CallTimes> {
         Ok(times) => Some(CallTimes { times, queue_wait }),
         Err(faults) => {
             for fault in faults {
-                reader.fault("times", &fault.to_string());
+                reader.fault("times", fault.to_string());
             }
             None
         }

@@ -1,7 +1,7 @@
 //! Who owns a login.
 
 use actix_web::{HttpRequest, HttpResponse, web};
-use claimcheck_api::{FieldFault, Fields, Problem};
+use claimcheck_api::{Fields, Problem};
 use claimcheck_core::{ClientId, Currency, Login, ServerName};
 use claimcheck_store::{Account, AccountRecorded, Stored};
 use serde_json::json;
@@ -43,14 +43,27 @@ fn read(
     let mut fields = Fields::parse(request, body)?;
     let client = fields.text("client_id", ClientId::parse);
     let currency = fields.text("currency", Currency::parse);
-    let server = known_server(server, cashier).map_err(|what| fields.fault("server", what)).ok();
+    let server = known_server(server, cashier)
+        .map_err(|what| fields.fault("server", what))
+        .ok();
     let login = Login::parse(login);
     if login.is_none() {
-        fields.fault("login", "the login in the path must be a whole number above zero");
+        fields.fault(
+            "login",
+            "the login in the path must be a whole number above zero",
+        );
     }
     fields.finish()?;
-    let account = || Some(Account { server: server?, login: login?, client: client?, currency: currency? });
-    account().ok_or_else(|| Problem::fields(Vec::<FieldFault>::new()))
+    let account = || {
+        let (server, login, client, currency) = (server?, login?, client?, currency?);
+        Some(Account {
+            server,
+            login,
+            client,
+            currency,
+        })
+    };
+    account().ok_or_else(|| Problem::fields(Vec::new()))
 }
 
 /// A server that the settings name.
@@ -60,7 +73,10 @@ pub(crate) fn known_server(text: &str, cashier: &Cashier) -> Result<ServerName, 
         return Ok(server);
     }
     let known: Vec<&str> = cashier.servers.iter().map(ServerName::as_str).collect();
-    Err(format!("no trade server of this name is set up; known are {}", known.join(", ")))
+    Err(format!(
+        "no trade server of this name is set up; known are {}",
+        known.join(", ")
+    ))
 }
 
 fn rendered(account: &Account, recorded: AccountRecorded) -> Stored {

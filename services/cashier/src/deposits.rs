@@ -6,9 +6,7 @@
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
 use claimcheck_api::{Fields, MEDIA_TYPE, Problem};
-use claimcheck_core::{
-    ClientId, Currency, Deposit, Login, Money, PaymentId, ProviderName, Tag,
-};
+use claimcheck_core::{ClientId, Currency, Deposit, Login, Money, PaymentId, ProviderName, Tag};
 use claimcheck_process::random;
 use claimcheck_store::{DepositRefused, DepositView, NewDeposit, Stored};
 use serde_json::{Value, json};
@@ -34,7 +32,9 @@ pub async fn register(
     let store = cashier.store.clone();
     let work = async move {
         let tag = Tag::from_random(u64::from_le_bytes(random::bytes()));
-        store.register_deposit(&write.caller(), &new, tag, rendered).await
+        store
+            .register_deposit(&write.caller(), &new, tag, rendered)
+            .await
     };
     answer(detached(&cashier.runtime, work).await?)
 }
@@ -57,7 +57,9 @@ pub async fn show(
     let store = cashier.store.clone();
     let view = detached(&cashier.runtime, async move { store.deposit(id).await }).await?;
     let view = view.ok_or_else(not_found)?;
-    Ok(HttpResponse::Ok().content_type(MEDIA_TYPE).body(shown(&view).to_string()))
+    Ok(HttpResponse::Ok()
+        .content_type(MEDIA_TYPE)
+        .body(shown(&view).to_string()))
 }
 
 fn read(request: &HttpRequest, body: &[u8], cashier: &Cashier) -> Result<NewDeposit, Problem> {
@@ -80,7 +82,10 @@ fn read(request: &HttpRequest, body: &[u8], cashier: &Cashier) -> Result<NewDepo
     let pay_minor = fields.optional_integer("pay_amount_minor");
     let pay_currency = fields.optional_text("pay_currency", Currency::parse);
     if pay_minor.is_some() != pay_currency.is_some() {
-        fields.fault("pay_amount_minor", "give pay_amount_minor and pay_currency together");
+        fields.fault(
+            "pay_amount_minor",
+            "give pay_amount_minor and pay_currency together",
+        );
     }
     let pay = money(&mut fields, "pay_amount_minor", pay_minor, pay_currency);
     fields.finish()?;
@@ -119,12 +124,18 @@ fn known_provider(text: &str, cashier: &Cashier) -> Result<ProviderName, String>
         return Ok(provider);
     }
     let known: Vec<&str> = cashier.providers.iter().map(ProviderName::as_str).collect();
-    Err(format!("no endpoint of this provider is set up; known are {}", known.join(", ")))
+    Err(format!(
+        "no endpoint of this provider is set up; known are {}",
+        known.join(", ")
+    ))
 }
 
 fn rendered(registered: Result<Deposit, DepositRefused>) -> Stored {
     match registered {
-        Ok(deposit) => Stored { status: 201, body: described(&deposit, "awaiting_payment") },
+        Ok(deposit) => Stored {
+            status: 201,
+            body: described(&deposit, "awaiting_payment"),
+        },
         Err(refused) => {
             let (status, code) = match refused {
                 DepositRefused::UnknownAccount => {

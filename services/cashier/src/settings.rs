@@ -48,7 +48,7 @@ pub fn read(reader: &mut Reader) -> Option<Settings> {
     let tokens = match Tokens::new(tokens?) {
         Ok(tokens) => Some(tokens),
         Err(why) => {
-            reader.fault("portal.tokens", &why);
+            reader.fault("portal", why);
             None
         }
     };

@@ -36,7 +36,12 @@ impl Write {
         let key = idempotency_key(request)?;
         let body = read_body(payload, cashier.body_limit, cashier.patience).await?;
         let operation = format!("{} {}", request.method(), request.path());
-        Ok(Self { caller, operation, key, body })
+        Ok(Self {
+            caller,
+            operation,
+            key,
+            body,
+        })
     }
 
     /// The write as the store knows it.
@@ -87,7 +92,10 @@ fn unavailable(error: &StoreError) -> Problem {
 
 /// A refusal in the form in which outcomes are stored.
 pub(crate) fn refusal(problem: &Problem) -> Stored {
-    Stored { status: problem.status().as_u16(), body: problem.body() }
+    Stored {
+        status: problem.status().as_u16(),
+        body: problem.body(),
+    }
 }
 
 /// Answers an outcome: a repeated success is 200, a repeated refusal keeps its status.
@@ -114,7 +122,11 @@ pub(crate) fn answer(answer: Answer) -> Result<HttpResponse, Problem> {
 
 fn response(stored: &Stored, status: u16, is_repeat: bool) -> HttpResponse {
     let is_problem = stored.status >= 400;
-    let media_type = if is_problem { "application/problem+json" } else { MEDIA_TYPE };
+    let media_type = if is_problem {
+        "application/problem+json"
+    } else {
+        MEDIA_TYPE
+    };
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = HttpResponse::build(status);
     response.insert_header((CONTENT_TYPE, media_type));

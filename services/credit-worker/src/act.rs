@@ -23,7 +23,10 @@ pub(crate) async fn act(
 ) -> Outcome {
     let operation = &claim.operation;
     if !claim.is_owner_unchanged {
-        return refused("owner_changed", "the account no longer belongs to the deposit's client");
+        return refused(
+            "owner_changed",
+            "the account no longer belongs to the deposit's client",
+        );
     }
     if operation.attempts > 1
         && let Err(outcome) = look_again(worker, claim, session).await
@@ -60,11 +63,7 @@ fn call(operation: &Operation, digits: u32) -> BalanceCall {
 
 /// Before a second send the deals are read once more: an earlier attempt may have been applied
 /// after its absence was proved.
-async fn look_again(
-    worker: &Worker,
-    claim: &Claim,
-    session: &mut Session,
-) -> Result<(), Outcome> {
+async fn look_again(worker: &Worker, claim: &Claim, session: &mut Session) -> Result<(), Outcome> {
     let operation = &claim.operation;
     let age = claim.claimed_at - claim.first_claimed_at;
     let age = age.try_into().unwrap_or_default();
@@ -84,12 +83,13 @@ async fn look_again(
     };
     match look(&reading, sought, &known) {
         Look::Absent => Ok(()),
-        Look::NoAnswer(why) => {
-            Err(Outcome::NotSent(format!("a look before another send gave no answer: {why:?}")))
-        }
-        seen @ (Look::Found(_) | Look::Conflict(_)) => {
-            Err(Outcome::Unknown(format!("a look before another send: {}", seen.why())))
-        }
+        Look::NoAnswer(why) => Err(Outcome::NotSent(format!(
+            "a look before another send gave no answer: {why:?}"
+        ))),
+        seen @ (Look::Found(_) | Look::Conflict(_)) => Err(Outcome::Unknown(format!(
+            "a look before another send: {}",
+            seen.why()
+        ))),
     }
 }
 
@@ -98,7 +98,10 @@ fn unread(what: &str, error: &(dyn std::error::Error + 'static)) -> String {
 }
 
 fn refused(code: &str, meaning: &str) -> Outcome {
-    Outcome::Refused(Refusal { code: code.to_owned(), meaning: meaning.to_owned() })
+    Outcome::Refused(Refusal {
+        code: code.to_owned(),
+        meaning: meaning.to_owned(),
+    })
 }
 
 fn refused_account(fault: &AccountFault) -> Outcome {

@@ -30,7 +30,9 @@ pub async fn run(settings: Settings, context: Context) -> anyhow::Result<()> {
     });
     let wakes: Vec<Wake> = settings.servers.iter().map(|_| Wake::new()).collect();
     let sessions: usize = settings.servers.iter().map(|server| server.sessions).sum();
-    let prefetch = u16::try_from(sessions).unwrap_or(u16::MAX).saturating_mul(PREFETCH_PER_SESSION);
+    let prefetch = u16::try_from(sessions)
+        .unwrap_or(u16::MAX)
+        .saturating_mul(PREFETCH_PER_SESSION);
     let consumer = Consumer::start(settings.queue.clone(), Lane::Credit, prefetch);
     let woken = wakes.clone();
     let inbox = Inbox::start(consumer, move || woken.iter().for_each(Wake::wake));
@@ -60,13 +62,7 @@ pub async fn run(settings: Settings, context: Context) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn run_loop(
-    worker: Worker,
-    inbox: Inbox,
-    tick: Duration,
-    wake: Wake,
-    shutdown: Shutdown,
-) {
+async fn run_loop(worker: Worker, inbox: Inbox, tick: Duration, wake: Wake, shutdown: Shutdown) {
     let step = || async {
         // What arrived before the step is acknowledged after the step has committed.
         let arrived = inbox.take();
@@ -78,5 +74,7 @@ async fn run_loop(
 }
 
 async fn keep_alive(server: Server, shutdown: Shutdown) {
-    server.keep_alive(async move { shutdown.requested().await }).await;
+    server
+        .keep_alive(async move { shutdown.requested().await })
+        .await;
 }

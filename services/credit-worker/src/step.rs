@@ -49,8 +49,10 @@ impl Worker {
         };
         // The lease is counted from before the claim, so it ends here before it ends there.
         let counted_from = Instant::now();
-        let claimed =
-            self.store.claim(self.server.name(), self.times.lease(), &self.name).await?;
+        let claimed = self
+            .store
+            .claim(self.server.name(), self.times.lease(), &self.name)
+            .await?;
         let Some(claim) = claimed else {
             return Ok(Progress::Idle);
         };
@@ -78,14 +80,21 @@ impl Worker {
         let operation = &claim.operation;
         let mut failures = 0_u32;
         loop {
-            match self.store.settle(operation, outcome, NOT_SENT_PAUSE, &self.name).await {
+            match self
+                .store
+                .settle(operation, outcome, NOT_SENT_PAUSE, &self.name)
+                .await
+            {
                 Ok(settled) => return report(operation, outcome, settled),
                 Err(error) => {
                     failures = failures.saturating_add(1);
                     let is_over = counted_from.elapsed() >= self.times.lease();
                     if is_over || !error.is_passing() {
                         let error = error_chain(&error);
-                        warn!(outcome = outcome.code(), error, "not settled; the lease decides");
+                        warn!(
+                            outcome = outcome.code(),
+                            error, "not settled; the lease decides"
+                        );
                         return;
                     }
                     tokio::time::sleep(SETTLE_AGAIN.pause(failures)).await;
@@ -105,16 +114,29 @@ fn report(operation: &Operation, outcome: &Outcome, settled: Settled) {
         }
         (_, Settled::Evidence) => {
             metrics::counter!("claimcheck_late_evidence_total").increment(1);
-            warn!(kind, "a late ticket contradicts the operation; it is held for a person");
+            warn!(
+                kind,
+                "a late ticket contradicts the operation; it is held for a person"
+            );
         }
         (Outcome::Refused(refusal), _) => {
-            info!(kind, code = refusal.code, ?settled, "operation refused: {}", refusal.meaning);
+            info!(
+                kind,
+                code = refusal.code,
+                ?settled,
+                "operation refused: {}",
+                refusal.meaning
+            );
         }
         (Outcome::NotSent(why) | Outcome::Unknown(why), _) => {
             warn!(kind, outcome = code, ?settled, "operation not done: {why}");
         }
         (Outcome::Done(ticket), Settled::Stale) => {
-            warn!(kind, deal = ticket.get(), "operation done, but its row has moved on");
+            warn!(
+                kind,
+                deal = ticket.get(),
+                "operation done, but its row has moved on"
+            );
         }
     }
 }

@@ -36,14 +36,21 @@ pub async fn run(settings: Settings, context: Context) -> anyhow::Result<()> {
     let inbox = Inbox::start(consumer, move || woken.iter().for_each(Wake::wake));
     let name = format!("{NAME}/{}", std::process::id());
     let mut loops = JoinSet::new();
-    let sweep = Sweep { store: store.clone(), name: name.clone(), looks: wakes.clone() };
+    let sweep = Sweep {
+        store: store.clone(),
+        name: name.clone(),
+        looks: wakes.clone(),
+    };
     let (tick, shutdown) = (settings.tick, context.shutdown.clone());
     loops.spawn(async move {
         pace::run("expire", tick, &Wake::new(), &shutdown, || sweep.step()).await;
     });
     let (watched, shutdown) = (store.clone(), context.shutdown.clone());
     loops.spawn(async move {
-        pace::run("watch", WATCH_TICK, &Wake::new(), &shutdown, || watch::step(&watched)).await;
+        pace::run("watch", WATCH_TICK, &Wake::new(), &shutdown, || {
+            watch::step(&watched)
+        })
+        .await;
     });
     for (server_settings, wake) in settings.servers.iter().zip(&wakes) {
         let server = Server::new(server_settings.clone())?;
@@ -90,5 +97,7 @@ async fn run_loop(
 }
 
 async fn keep_alive(server: Server, shutdown: Shutdown) {
-    server.keep_alive(async move { shutdown.requested().await }).await;
+    server
+        .keep_alive(async move { shutdown.requested().await })
+        .await;
 }

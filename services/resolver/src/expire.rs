@@ -28,7 +28,10 @@ impl Sweep {
         if expired == 0 {
             return Ok(Progress::Idle);
         }
-        warn!(operations = expired, "leases ran out; the operations are unknown");
+        warn!(
+            operations = expired,
+            "leases ran out; the operations are unknown"
+        );
         metrics::counter!("claimcheck_leases_expired_total").increment(expired);
         self.looks.iter().for_each(Wake::wake);
         Ok(Progress::Worked)

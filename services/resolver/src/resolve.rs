@@ -15,7 +15,7 @@ use claimcheck_store::{LookRecord, Settled, Store, StoreError, UnknownOperation}
 use tracing::{Instrument, debug, info, info_span, warn};
 
 /// What the steps of one trade server share.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Resolver {
     /// The store.
     pub store: Store,
@@ -71,7 +71,9 @@ impl Resolver {
             if let Some(parent) = &unknown.trace_parent {
                 continue_trace(&span, parent);
             }
-            self.resolve_one(&unknown, &mut session).instrument(span).await?;
+            self.resolve_one(&unknown, &mut session)
+                .instrument(span)
+                .await?;
         }
         Ok(Progress::Worked)
     }
@@ -116,7 +118,9 @@ impl Resolver {
         let Some(open) = session.as_mut() else {
             return Err("no session to the trade server".to_owned());
         };
-        let age = (unknown.now - unknown.first_claimed_at).try_into().unwrap_or_default();
+        let age = (unknown.now - unknown.first_claimed_at)
+            .try_into()
+            .unwrap_or_default();
         let reading = open.deals(unknown.operation.login, age, unknown.now).await;
         reading.map_err(|error| {
             *session = None;
@@ -125,9 +129,15 @@ impl Resolver {
     }
 
     async fn wake(&self, reference: &Reference) {
-        let wake = Wake { id: reference.as_str().to_owned(), trace_parent: trace_parent() };
+        let wake = Wake {
+            id: reference.as_str().to_owned(),
+            trace_parent: trace_parent(),
+        };
         if let Err(error) = self.publisher.publish(Lane::Credit, &wake).await {
-            info!(error = error_chain(&error), "wake-up not published; the sweep will find it");
+            info!(
+                error = error_chain(&error),
+                "wake-up not published; the sweep will find it"
+            );
         }
     }
 }
@@ -148,9 +158,14 @@ fn report(verdict: &Look, resolution: &Resolution, settled: Settled) {
         }
         Resolution::ProvedAbsent => info!(?settled, "operation proved absent: pending again"),
         Resolution::Exhausted => {
-            warn!(?settled, "operation proved absent too often: held for a person");
+            warn!(
+                ?settled,
+                "operation proved absent too often: held for a person"
+            );
         }
-        Resolution::Wait { case: Some(case), .. } => {
+        Resolution::Wait {
+            case: Some(case), ..
+        } => {
             let case = case.code();
             warn!(case, "operation stays unknown: {}", verdict.why());
         }

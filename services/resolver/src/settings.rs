@@ -39,8 +39,7 @@ pub struct Settings {
 /// Reads everything and reports every fault.
 pub fn read(reader: &mut Reader) -> Option<Settings> {
     let tick = reader.duration_or("resolver.tick", TICK_DEFAULT);
-    let attempts_max =
-        reader.integer_or("resolver.attempts_max", 1..=1_000, ATTEMPTS_MAX_DEFAULT);
+    let attempts_max = reader.integer_or("resolver.attempts_max", 1..=1_000, ATTEMPTS_MAX_DEFAULT);
     let store = sections::database(reader, NAME);
     let queue = sections::queue(reader, NAME);
     let times = sections::times(reader);

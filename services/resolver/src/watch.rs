@@ -16,13 +16,26 @@ pub async fn step(store: &Store) -> Result<Progress, StoreError> {
     let gauges = store.status_gauges().await?;
     for status in OPEN {
         let gauge = gauges.iter().find(|gauge| gauge.status == status);
-        set("claimcheck_operations", "status", status, gauge.map_or(0, |gauge| gauge.rows));
+        set(
+            "claimcheck_operations",
+            "status",
+            status,
+            gauge.map_or(0, |gauge| gauge.rows),
+        );
         let age = gauge.map_or(0, |gauge| gauge.oldest_seconds);
-        set("claimcheck_operations_oldest_seconds", "status", status, age);
+        set(
+            "claimcheck_operations_oldest_seconds",
+            "status",
+            status,
+            age,
+        );
     }
     let cases = store.open_cases().await?;
     for severity in SEVERITIES {
-        let rows = cases.iter().find(|(named, _)| named == severity).map_or(0, |(_, rows)| *rows);
+        let rows = cases
+            .iter()
+            .find(|(named, _)| named == severity)
+            .map_or(0, |(_, rows)| *rows);
         set("claimcheck_open_cases", "severity", severity, rows);
     }
     let suspected = store.double_credit_suspected().await?;

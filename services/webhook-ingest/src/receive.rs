@@ -33,9 +33,15 @@ pub async fn receive(
     let span = info_span!("webhook.receive", endpoint = tracing::field::Empty);
     let started = std::time::Instant::now();
     let name = path.into_inner();
-    let outcome = handle(&request, &name, payload, &ingest).instrument(span.clone()).await;
+    let outcome = handle(&request, &name, payload, &ingest)
+        .instrument(span.clone())
+        .await;
     // Only names from the settings become labels; anyone can invent a path.
-    let label = if ingest.endpoints.contains_key(&name) { name } else { "unknown".to_owned() };
+    let label = if ingest.endpoints.contains_key(&name) {
+        name
+    } else {
+        "unknown".to_owned()
+    };
     let code = outcome.as_ref().map_or_else(Problem::code, |_| "accepted");
     metrics::counter!("claimcheck_webhooks_total", "endpoint" => label.clone(), "outcome" => code)
         .increment(1);
@@ -43,7 +49,11 @@ pub async fn receive(
         .record(started.elapsed());
     if let Err(problem) = &outcome {
         let _entered = span.enter();
-        warn!(endpoint = label, reason = code, "webhook refused: {problem}");
+        warn!(
+            endpoint = label,
+            reason = code,
+            "webhook refused: {problem}"
+        );
     }
     outcome
 }
@@ -56,13 +66,16 @@ async fn handle(
 ) -> Result<HttpResponse, Problem> {
     let Some((endpoint, _)) = ingest.endpoints.get(name) else {
         let detail = "no endpoint of this name is set up here";
-        return Err(Problem::new(StatusCode::NOT_FOUND, "unknown_endpoint", detail));
+        return Err(Problem::new(
+            StatusCode::NOT_FOUND,
+            "unknown_endpoint",
+            detail,
+        ));
     };
     Span::current().record("endpoint", name);
     let body = read_body(payload, ingest.body_limit, ingest.patience).await?;
     let headers = header_pairs(request.headers());
-    let delivery =
-        Delivery::new(&headers, &body, ingest.clock.now().unix_timestamp());
+    let delivery = Delivery::new(&headers, &body, ingest.clock.now().unix_timestamp());
     let verified = endpoint
         .provider
         .verify(&delivery, &endpoint.secrets, endpoint.config.tolerance)
@@ -122,7 +135,11 @@ async fn record(
 
 /// Whatever the reason, what is not committed must come again: the provider keeps it for days.
 fn cannot_commit(error: &StoreError) -> Problem {
-    warn!(error = error_chain(error), passing = error.is_passing(), "webhook not committed");
+    warn!(
+        error = error_chain(error),
+        passing = error.is_passing(),
+        "webhook not committed"
+    );
     Problem::unavailable(RETRY_AFTER_SECONDS)
 }
 
@@ -136,9 +153,15 @@ fn wake(ingest: &web::Data<Ingest>, pending: Vec<Reference>) {
     let work = async move {
         for reference in pending {
             let id = reference.as_str().to_owned();
-            let wake = Wake { id, trace_parent: trace_parent.clone() };
+            let wake = Wake {
+                id,
+                trace_parent: trace_parent.clone(),
+            };
             if let Err(error) = publisher.publish(Lane::Credit, &wake).await {
-                info!(error = error_chain(&error), "wake-up not published; the sweep will find it");
+                info!(
+                    error = error_chain(&error),
+                    "wake-up not published; the sweep will find it"
+                );
             }
         }
     };
@@ -146,5 +169,8 @@ fn wake(ingest: &web::Data<Ingest>, pending: Vec<Reference>) {
 }
 
 fn header_pairs(headers: &HeaderMap) -> Vec<(&str, &[u8])> {
-    headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect()
+    headers
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_bytes()))
+        .collect()
 }

@@ -58,8 +58,11 @@ pub struct Settings {
 /// Reads everything and reports every fault.
 pub fn read(reader: &mut Reader) -> Option<Settings> {
     let listen = reader.address("webhook-ingest.listen");
-    let body_limit =
-        reader.integer_or("webhook-ingest.body_limit", 1..=BODY_LIMIT_MAX, BODY_LIMIT_DEFAULT);
+    let body_limit = reader.integer_or(
+        "webhook-ingest.body_limit",
+        1..=BODY_LIMIT_MAX,
+        BODY_LIMIT_DEFAULT,
+    );
     let patience = reader.duration_or("webhook-ingest.patience", PATIENCE_DEFAULT);
     let clients = reader.integer_or("webhook-ingest.clients", 1..=100_000, CLIENTS_DEFAULT);
     let store = sections::database(reader, NAME);
@@ -79,11 +82,16 @@ pub fn read(reader: &mut Reader) -> Option<Settings> {
 fn read_endpoints(reader: &mut Reader) -> Option<Vec<Endpoint>> {
     let names = reader.names("endpoints");
     if names.is_empty() {
-        reader.fault("endpoints", "no endpoint is set; add a table such as [endpoints.stripe]");
+        reader.fault(
+            "endpoints",
+            "no endpoint is set; add a table such as [endpoints.stripe]",
+        );
         return None;
     }
-    let endpoints: Vec<Option<Endpoint>> =
-        names.iter().map(|name| read_endpoint(reader, name)).collect();
+    let endpoints: Vec<Option<Endpoint>> = names
+        .iter()
+        .map(|name| read_endpoint(reader, name))
+        .collect();
     endpoints.into_iter().collect()
 }
 
@@ -109,6 +117,15 @@ fn read_endpoint(reader: &mut Reader, name: &str) -> Option<Endpoint> {
             return None;
         }
     };
-    let config = Config { live: Some(live?), account, tolerance: tolerance? };
-    Some(Endpoint { name: endpoint?, provider, secrets, config })
+    let config = Config {
+        live: Some(live?),
+        account,
+        tolerance: tolerance?,
+    };
+    Some(Endpoint {
+        name: endpoint?,
+        provider,
+        secrets,
+        config,
+    })
 }

@@ -113,18 +113,20 @@ pub fn concerned(
 
 /// Accepted advisories that concern nothing any more.
 #[must_use]
-pub fn outlived(
-    locked: &[Locked],
-    advisories: &[Advisory],
-    accepted: &[Accepted],
-) -> Vec<Offence> {
+pub fn outlived(locked: &[Locked], advisories: &[Advisory], accepted: &[Accepted]) -> Vec<Offence> {
     accepted
         .iter()
         .filter(|a| {
             !hits(locked, advisories)
                 .any(|(package, hit)| hit.id == a.id && package.name == a.package)
         })
-        .map(|a| Offence::new("Cargo.lock", 1, format!("{} ({}) concerns nothing", a.id, a.package)))
+        .map(|a| {
+            Offence::new(
+                "Cargo.lock",
+                1,
+                format!("{} ({}) concerns nothing", a.id, a.package),
+            )
+        })
         .collect()
 }
 

@@ -17,18 +17,69 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("claimcheck-mt5", &["core"]),
     ("claimcheck-providers", &["core"]),
     ("claimcheck-payouts", &["core"]),
-    ("claimcheck-sections", &["core", "mt5", "process", "queue", "store"]),
-    ("claimcheck-lab", &["core", "process", "providers", "sim", "store"]),
-    ("claimcheck-cli", &["core", "process", "providers", "sections", "sim", "store"]),
+    (
+        "claimcheck-sections",
+        &["core", "mt5", "process", "queue", "store"],
+    ),
+    (
+        "claimcheck-lab",
+        &["core", "process", "providers", "sim", "store"],
+    ),
+    (
+        "claimcheck-cli",
+        &["core", "process", "providers", "sections", "sim", "store"],
+    ),
     ("claimcheck-tests", &["*"]),
-    ("webhook-ingest", &["api", "core", "process", "providers", "queue", "sections", "store"]),
-    ("credit-worker", &["core", "mt5", "process", "queue", "sections", "store"]),
-    ("resolver", &["core", "mt5", "process", "queue", "sections", "store"]),
-    ("reconciler", &["core", "mt5", "process", "providers", "queue", "sections", "store"]),
-    ("provider-sync", &["core", "process", "providers", "queue", "sections", "store"]),
-    ("cashier", &["api", "core", "process", "queue", "sections", "store"]),
-    ("payout-worker", &["core", "payouts", "process", "queue", "sections", "store"]),
-    ("backoffice", &["api", "core", "mt5", "process", "queue", "sections", "store"]),
+    (
+        "webhook-ingest",
+        &[
+            "api",
+            "core",
+            "process",
+            "providers",
+            "queue",
+            "sections",
+            "store",
+        ],
+    ),
+    (
+        "credit-worker",
+        &["core", "mt5", "process", "queue", "sections", "store"],
+    ),
+    (
+        "resolver",
+        &["core", "mt5", "process", "queue", "sections", "store"],
+    ),
+    (
+        "reconciler",
+        &[
+            "core",
+            "mt5",
+            "process",
+            "providers",
+            "queue",
+            "sections",
+            "store",
+        ],
+    ),
+    (
+        "provider-sync",
+        &["core", "process", "providers", "queue", "sections", "store"],
+    ),
+    (
+        "cashier",
+        &["api", "core", "process", "queue", "sections", "store"],
+    ),
+    (
+        "payout-worker",
+        &["core", "payouts", "process", "queue", "sections", "store"],
+    ),
+    (
+        "backoffice",
+        &[
+            "api", "core", "mt5", "process", "queue", "sections", "store",
+        ],
+    ),
 ];
 
 /// What tests of any package may import beside, the pure ones excepted.
@@ -40,12 +91,24 @@ const PURE: &[&str] = &["claimcheck-core", "claimcheck-process"];
 const OWNERS: &[(&str, &[&str], bool)] = &[
     ("sqlx", &["claimcheck-store"], true),
     ("lapin", &["claimcheck-queue"], true),
-    ("opentelemetry-proto", &["claimcheck-process", "claimcheck-tests"], true),
+    (
+        "opentelemetry-proto",
+        &["claimcheck-process", "claimcheck-tests"],
+        true,
+    ),
     ("opentelemetry*", &["claimcheck-process"], true),
     ("tracing-opentelemetry", &["claimcheck-process"], true),
-    ("reqwest", &["claimcheck-lab", "claimcheck-cli", "claimcheck-tests"], false),
+    (
+        "reqwest",
+        &["claimcheck-lab", "claimcheck-cli", "claimcheck-tests"],
+        false,
+    ),
     ("hyper*", &["claimcheck-mt5", "claimcheck-sim"], false),
-    ("http-body-util", &["claimcheck-mt5", "claimcheck-sim"], false),
+    (
+        "http-body-util",
+        &["claimcheck-mt5", "claimcheck-sim"],
+        false,
+    ),
     ("md-5", &["claimcheck-mt5", "claimcheck-sim"], false),
 ];
 
@@ -62,9 +125,8 @@ pub fn against_arrows(member: &Manifest) -> Vec<Offence> {
         let found = format!("{name} has no arrows yet; enter what it may import");
         return vec![member.offence("name", found)];
     };
-    let is_ours = |dependency: &Dependency| {
-        dependency.name.starts_with(OURS) || is_service(&dependency.name)
-    };
+    let is_ours =
+        |dependency: &Dependency| dependency.name.starts_with(OURS) || is_service(&dependency.name);
     let may = |dependency: &Dependency| {
         let Some(short) = dependency.name.strip_prefix(OURS) else {
             return false;
@@ -89,20 +151,26 @@ pub fn against_owners(member: &Manifest) -> Vec<Offence> {
         OWNERS.iter().find(|(package, _, _)| {
             package
                 .strip_suffix('*')
-                .map_or(dependency.name == *package, |p| dependency.name.starts_with(p))
+                .map_or(dependency.name == *package, |p| {
+                    dependency.name.starts_with(p)
+                })
         })
     };
     let is_wrong = |dependency: &Dependency| {
         owner_of(dependency).is_some_and(|(_, owners, also_tests)| {
-            !owners.contains(&member.name())
-                && (*also_tests || dependency.purpose == Use::Shipped)
+            !owners.contains(&member.name()) && (*also_tests || dependency.purpose == Use::Shipped)
         })
     };
     member
         .dependencies()
         .into_iter()
         .filter(is_wrong)
-        .map(|d| member.offence(&d.name, format!("{} may not import {}", member.name(), d.name)))
+        .map(|d| {
+            member.offence(
+                &d.name,
+                format!("{} may not import {}", member.name(), d.name),
+            )
+        })
         .collect()
 }
 
@@ -152,9 +220,9 @@ pub fn power_elsewhere(manifest: &Manifest) -> Vec<Offence> {
         let through = format!("{package}/{feature}");
         let gives = list.as_array().is_some_and(|list| {
             let own = manifest.name() == package;
-            list.iter().filter_map(Value::as_str).any(|entry| {
-                entry.replace('?', "") == through || (own && entry == feature)
-            })
+            list.iter()
+                .filter_map(Value::as_str)
+                .any(|entry| entry.replace('?', "") == through || (own && entry == feature))
         });
         if gives {
             offences.push(manifest.offence(&name, format!("{name} switches {feature} on")));
@@ -185,12 +253,32 @@ mod tests {
     fn an_import_against_the_arrows_is_found() {
         for (name, section, import, is_good) in [
             ("claimcheck-store", "dependencies", "claimcheck-core", true),
-            ("claimcheck-store", "dependencies", "claimcheck-queue", false),
-            ("claimcheck-store", "build-dependencies", "claimcheck-queue", false),
+            (
+                "claimcheck-store",
+                "dependencies",
+                "claimcheck-queue",
+                false,
+            ),
+            (
+                "claimcheck-store",
+                "build-dependencies",
+                "claimcheck-queue",
+                false,
+            ),
             ("claimcheck-mt5", "dependencies", "claimcheck-sim", false),
             ("claimcheck-mt5", "dev-dependencies", "claimcheck-sim", true),
-            ("claimcheck-core", "dev-dependencies", "claimcheck-sim", false),
-            ("claimcheck-process", "dependencies", "claimcheck-core", false),
+            (
+                "claimcheck-core",
+                "dev-dependencies",
+                "claimcheck-sim",
+                false,
+            ),
+            (
+                "claimcheck-process",
+                "dependencies",
+                "claimcheck-core",
+                false,
+            ),
             ("cashier", "dependencies", "claimcheck-mt5", false),
             ("cashier", "dependencies", "claimcheck-lab", false),
             ("cashier", "dependencies", "resolver", false),
@@ -213,8 +301,18 @@ mod tests {
             ("cashier", "dev-dependencies", "sqlx", false),
             ("claimcheck-tests", "dependencies", "lapin", false),
             ("claimcheck-queue", "dependencies", "opentelemetry", false),
-            ("claimcheck-tests", "dependencies", "opentelemetry-proto", true),
-            ("claimcheck-tests", "dependencies", "opentelemetry_sdk", false),
+            (
+                "claimcheck-tests",
+                "dependencies",
+                "opentelemetry-proto",
+                true,
+            ),
+            (
+                "claimcheck-tests",
+                "dependencies",
+                "opentelemetry_sdk",
+                false,
+            ),
             ("claimcheck-mt5", "dependencies", "reqwest", false),
             ("claimcheck-queue", "dev-dependencies", "reqwest", true),
             ("resolver", "dependencies", "hyper-util", false),

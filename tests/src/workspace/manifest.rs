@@ -98,9 +98,8 @@ impl Manifest {
 /// The manifests of all members, from the tree.
 #[must_use]
 pub fn members() -> Vec<Manifest> {
-    let is_member = |file: &&SourceFile| {
-        file.path != "Cargo.toml" && file.path.ends_with("/Cargo.toml")
-    };
+    let is_member =
+        |file: &&SourceFile| file.path != "Cargo.toml" && file.path.ends_with("/Cargo.toml");
     text_files()
         .iter()
         .filter(is_member)
@@ -218,11 +217,16 @@ fn gather(table: &Table, found: &mut Vec<Dependency>) {
         ("dev-dependencies", Use::Tests),
     ] {
         let entries = table.get(section).and_then(Value::as_table);
-        found.extend(entries.into_iter().flatten().map(|(name, entry)| Dependency {
-            name: name.clone(),
-            purpose,
-            entry: entry.clone(),
-        }));
+        found.extend(
+            entries
+                .into_iter()
+                .flatten()
+                .map(|(name, entry)| Dependency {
+                    name: name.clone(),
+                    purpose,
+                    entry: entry.clone(),
+                }),
+        );
     }
 }
 

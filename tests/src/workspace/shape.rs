@@ -102,7 +102,9 @@ pub fn service_shape(service: &str, files: &[&SourceFile]) -> Vec<Offence> {
     if !has_verb {
         offences.push(Offence::new(&source, 1, "has no file named after its verb"));
     }
-    let main = files.iter().find(|file| file.path == format!("{source}main.rs"));
+    let main = files
+        .iter()
+        .find(|file| file.path == format!("{source}main.rs"));
     let lines = main.map_or(0, |file| file.text.lines().count());
     if lines > MAIN_LINES_MAX {
         let file = format!("{source}main.rs");
@@ -164,7 +166,8 @@ mod tests {
 
     #[test]
     fn logic_in_a_crate_root_is_found() {
-        let good = "#![doc = \"a\"]\n\n// Why.\n#[cfg(unix)]\nmod b;\npub use b::{\n    C, D,\n};\n";
+        let good =
+            "#![doc = \"a\"]\n\n// Why.\n#[cfg(unix)]\nmod b;\npub use b::{\n    C, D,\n};\n";
         assert!(lib_with_logic(&file("crates/a/src/lib.rs", good)).is_empty());
         let bad = format!("{good}const E: u8 = 1;\nfn f() {{}}\npub mod g {{\n}}\nstruct H;\n");
         let lines: Vec<usize> = lib_with_logic(&file("crates/a/src/lib.rs", &bad))
@@ -177,9 +180,8 @@ mod tests {
 
     #[test]
     fn a_service_of_another_shape_is_found() {
-        let part = |name: &str, lines: usize| {
-            file(&format!("services/s/src/{name}"), &"\n".repeat(lines))
-        };
+        let part =
+            |name: &str, lines: usize| file(&format!("services/s/src/{name}"), &"\n".repeat(lines));
         let whole = [
             part("main.rs", 30),
             part("lib.rs", 1),

@@ -151,7 +151,10 @@ fn named(code: &[char], open: usize, by_name: bool) -> Vec<(String, String)> {
 fn name_of(field: &str) -> String {
     let before = field.rsplit(']').next().unwrap_or(field);
     let head = before.split(':').next().unwrap_or_default();
-    head.split_whitespace().last().unwrap_or_default().to_owned()
+    head.split_whitespace()
+        .last()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// Where the bracket that opens at `open` closes.

@@ -52,7 +52,11 @@ pub fn open_tuples(file: &SourceFile) -> Vec<Offence> {
             .and_then(|rest| rest.split_once('('))
             .is_some_and(|(_, fields)| fields.trim_start().starts_with("pub"))
     };
-    at(file, lines_where(&file.code(), is_open), "pub struct _(pub …)")
+    at(
+        file,
+        lines_where(&file.code(), is_open),
+        "pub struct _(pub …)",
+    )
 }
 
 /// SQL that is put together at run time and so never checked against the database.
@@ -90,7 +94,11 @@ pub fn outside_things(file: &SourceFile) -> Vec<Offence> {
 #[must_use]
 pub fn operate_calls(file: &SourceFile) -> Vec<Offence> {
     let call = ".operate(";
-    at(file, lines_where(&file.shipped(), |line| line.contains(call)), call)
+    at(
+        file,
+        lines_where(&file.shipped(), |line| line.contains(call)),
+        call,
+    )
 }
 
 /// Paths of one machine.
@@ -102,16 +110,21 @@ pub fn machine_paths(file: &SourceFile) -> Vec<Offence> {
         concat!("/ro", "ot/"),
         concat!("/Us", "ers/"),
     ];
-    let is_start = |before: Option<char>| {
-        before.is_none_or(|c| c.is_whitespace() || "\"'`=(<[:,".contains(c))
-    };
+    let is_start =
+        |before: Option<char>| before.is_none_or(|c| c.is_whitespace() || "\"'`=(<[:,".contains(c));
     let holds = |line: &str, path: &str| {
         line.match_indices(path)
             .any(|(at, _)| is_start(line.get(..at).and_then(|b| b.chars().next_back())))
     };
     paths
         .into_iter()
-        .flat_map(|path| at(file, lines_where(&file.text, |line| holds(line, path)), path))
+        .flat_map(|path| {
+            at(
+                file,
+                lines_where(&file.text, |line| holds(line, path)),
+                path,
+            )
+        })
         .collect()
 }
 
@@ -131,7 +144,13 @@ pub fn registry_hosts(file: &SourceFile) -> Vec<Offence> {
     ];
     hosts
         .into_iter()
-        .flat_map(|host| at(file, lines_where(&file.text, |line| line.contains(host)), host))
+        .flat_map(|host| {
+            at(
+                file,
+                lines_where(&file.text, |line| line.contains(host)),
+                host,
+            )
+        })
         .collect()
 }
 
@@ -195,7 +214,8 @@ mod tests {
 
     #[test]
     fn a_call_that_moves_money_is_found_outside_tests_only() {
-        let text = "server.operate(call);\n// .operate(\n#[cfg(test)]\nmod tests { a.operate(b) }\n";
+        let text =
+            "server.operate(call);\n// .operate(\n#[cfg(test)]\nmod tests { a.operate(b) }\n";
         assert_eq!(lines(operate_calls, text), [1]);
     }
 
@@ -207,7 +227,11 @@ mod tests {
 
     #[test]
     fn a_registry_host_is_found() {
-        let text = concat!("a\nhttps://index.crates", ".io/b\npip -i https://py", "pi.org\n");
+        let text = concat!(
+            "a\nhttps://index.crates",
+            ".io/b\npip -i https://py",
+            "pi.org\n"
+        );
         assert_eq!(lines(registry_hosts, text), [2, 3]);
     }
 }
