@@ -100,7 +100,7 @@ fn read_endpoint(reader: &mut Reader, name: &str) -> Option<Endpoint> {
     let endpoint = match EndpointName::parse(name) {
         Ok(endpoint) => Some(endpoint),
         Err(error) => {
-            reader.fault(&format!("endpoints.{name}"), &error.to_string());
+            reader.fault(&format!("endpoints.{name}"), error.to_string());
             None
         }
     };
@@ -113,7 +113,7 @@ fn read_endpoint(reader: &mut Reader, name: &str) -> Option<Endpoint> {
     let secrets = match Secrets::parse(provider, &secrets?) {
         Ok(secrets) => secrets,
         Err(fault) => {
-            reader.fault(&key("secrets"), &fault.to_string());
+            reader.fault(&key("secrets"), fault.to_string());
             return None;
         }
     };
