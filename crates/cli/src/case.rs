@@ -47,7 +47,11 @@ enum CaseCommand {
 /// Runs the command.
 pub(crate) async fn run(args: CaseArgs) -> anyhow::Result<ExitCode> {
     match args.command {
-        CaseCommand::List { all, json, database } => {
+        CaseCommand::List {
+            all,
+            json,
+            database,
+        } => {
             let state = if all { CaseState::Any } else { CaseState::Open };
             for case in database.store()?.cases(state, LIST_MAX).await? {
                 print(&case, json);

@@ -34,7 +34,11 @@ impl DatabaseArgs {
             None => from_lab(Path::new(LAB_ENDPOINTS))?,
         };
         let application = "claimcheck".to_owned();
-        Ok(Store::connect(&StoreSettings { url, connections: CONNECTIONS, application })?)
+        Ok(Store::connect(&StoreSettings {
+            url,
+            connections: CONNECTIONS,
+            application,
+        })?)
     }
 }
 
@@ -55,6 +59,10 @@ fn from_lab(path: &Path) -> anyhow::Result<SecretString> {
     };
     let endpoints: serde_json::Value =
         serde_json::from_str(&text).with_context(|| format!("{} is not JSON", path.display()))?;
-    let url = endpoints.get("database").and_then(serde_json::Value::as_str);
-    Ok(url.with_context(|| format!("{} names no database", path.display()))?.into())
+    let url = endpoints
+        .get("database")
+        .and_then(serde_json::Value::as_str);
+    Ok(url
+        .with_context(|| format!("{} names no database", path.display()))?
+        .into())
 }

@@ -33,7 +33,11 @@ enum OperationCommand {
 
 /// Runs the command.
 pub(crate) async fn run(args: OperationArgs) -> anyhow::Result<ExitCode> {
-    let OperationCommand::Show { reference, json, database } = args.command;
+    let OperationCommand::Show {
+        reference,
+        json,
+        database,
+    } = args.command;
     let reference = Reference::parse(&reference)?;
     let Some(record) = database.store()?.operation(&reference).await? else {
         note(&format!("no operation has the reference {reference}"));

@@ -33,7 +33,11 @@ pub(crate) async fn run(args: SimArgs) -> anyhow::Result<ExitCode> {
         .with_context(|| format!("{} cannot be read", settings.display()))?;
     let parsed: Mt5SimSettings = toml::from_str(&text)
         .with_context(|| format!("{} is not a simulator's settings", settings.display()))?;
-    let names: Vec<String> = parsed.servers.iter().map(|server| server.name.clone()).collect();
+    let names: Vec<String> = parsed
+        .servers
+        .iter()
+        .map(|server| server.name.clone())
+        .collect();
     let sim = Mt5Sim::start(parsed).await?;
     note(&format!("control side at http://{}", sim.control_address()));
     for name in names {

@@ -16,8 +16,7 @@ use crate::process::Process;
 use crate::wait::until;
 
 /// The child writes its line of `/proc` into the record, then becomes the program.
-const RECORD_THEN_BECOME: &str =
-    "umask 077; IFS= read -r line </proc/$$/stat && printf '%s\\n' \"$line\" >\"$0\" && exec \"$@\"";
+const RECORD_THEN_BECOME: &str = "umask 077; IFS= read -r line </proc/$$/stat && printf '%s\\n' \"$line\" >\"$0\" && exec \"$@\"";
 /// How long a child may take to record itself.
 const RECORD_LIMIT: Duration = Duration::from_secs(10);
 /// What a child keeps of our environment; everything else would be chance.
@@ -90,7 +89,10 @@ impl Launch {
             private::dir(folder)?;
         }
         let shown = self.program.to_string_lossy().into_owned();
-        let mut child = self.command()?.spawn().context("setsid cannot be started")?;
+        let mut child = self
+            .command()?
+            .spawn()
+            .context("setsid cannot be started")?;
         let pid = child.id();
         let (tell, ended) = oneshot::channel();
         // A thread of its own collects the child, whatever becomes of the runtime.
@@ -99,18 +101,15 @@ impl Launch {
                 let _ = tell.send(status);
             }
         });
-        let mut found = None;
-        let mut started = Started { process: Process::find(pid).unwrap_or_default(), ended };
+        let own_record = || Process::recorded(&self.record).filter(|found| found.pid == pid);
         until("the child's record", RECORD_LIMIT, async || {
-            found = Process::recorded(&self.record).filter(|process| process.pid == pid);
-            found.is_some() || !started.ended.is_empty()
+            own_record().is_some() || !ended.is_empty()
         })
         .await?;
-        match found.or_else(|| Process::recorded(&self.record).filter(|p| p.pid == pid)) {
-            Some(process) => started.process = process,
+        match own_record() {
+            Some(process) => Ok(Started { process, ended }),
             None => bail!("{shown} could not be started"),
         }
-        Ok(started)
     }
 
     fn command(&self) -> anyhow::Result<Command> {

@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 
+pub mod actors;
 mod child;
+mod command;
+pub mod demo;
 mod endpoints;
 mod guard;
 mod http;
@@ -20,6 +23,7 @@ mod stack;
 mod teardown;
 mod wait;
 
+pub use command::{Interrupt, run_command};
 pub use endpoints::{Endpoints, Mt5Access, Webhook};
 pub use guard::{Guard, watch};
 pub use http::client;
@@ -30,6 +34,6 @@ pub use process::{Process, Signal};
 pub use replicas::{Replicas, ReplicasError};
 pub use services::{SERVICES, SIMULATOR, Service};
 pub use settings::{Misuse, lay_over, overlay_from_file};
-pub use stack::{Health, Memory, Stack, StackOptions};
+pub use stack::{Health, Memory, Stack, StackOptions, migrate};
 pub use teardown::teardown;
 pub use wait::until;

@@ -25,7 +25,11 @@ pub(crate) fn free(count: usize) -> anyhow::Result<Vec<u16>> {
     let outgoing = range.split_whitespace().next();
     let outgoing = outgoing.and_then(|low| low.parse().ok());
     let end = outgoing.unwrap_or(OUTGOING_DEFAULT);
-    let end = if end >= LOWEST + ROOM_MIN { end } else { u64::from(u16::MAX) };
+    let end = if end >= LOWEST + ROOM_MIN {
+        end
+    } else {
+        u64::from(u16::MAX)
+    };
     let mut found = BTreeSet::new();
     for _ in 0..TRIES {
         if found.len() == count {
@@ -49,7 +53,10 @@ mod tests {
         let different: BTreeSet<u16> = ports.iter().copied().collect();
         assert_eq!(different.len(), 20);
         for port in ports {
-            assert!(TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok(), "{port}");
+            assert!(
+                TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok(),
+                "{port}"
+            );
         }
     }
 }

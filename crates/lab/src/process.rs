@@ -159,7 +159,10 @@ mod tests {
     fn a_process_with_our_pid_and_another_start_is_not_ours() {
         let own = Process::find(std::process::id()).expect("this process runs");
         assert!(own.is_alive());
-        let other = Process { started: own.started + 1, ..own };
+        let other = Process {
+            started: own.started + 1,
+            ..own
+        };
         assert!(!other.is_alive());
         assert!(other.signal(Signal::Kill).is_ok(), "and nothing was sent");
     }

@@ -81,8 +81,8 @@ impl Rejection {
         Self::new(
             Reason::BadSignature,
             format!(
-                "{signatures} signature(s) tried against {secrets} secret(s), none fits: either the \
-                 secret is another endpoint's or mode's, or the body was changed on its way"
+                "{signatures} signature(s) tried against {secrets} secret(s), none fits: either \
+                 the secret is another endpoint's or mode's, or the body was changed on its way"
             ),
         )
     }

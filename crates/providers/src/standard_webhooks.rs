@@ -83,20 +83,21 @@ struct Signed<'a> {
     signatures: Cow<'a, [u8]>,
 }
 
-/// The family is `webhook-` as soon as one of its headers is there, else Svix's older `svix-`.
-fn signed<'a>(delivery: &Delivery<'a>) -> Result<Signed<'a>, Rejection> {
-    const FAMILIES: [[&str; 3]; 2] = [
-        ["webhook-id", "webhook-timestamp", "webhook-signature"],
-        ["svix-id", "svix-timestamp", "svix-signature"],
-    ];
-    let [ours, svix] = FAMILIES;
+/// The names of the id, time and signature headers: `webhook-` as soon as one of them is there,
+/// else Svix's older `svix-`.
+fn family(delivery: &Delivery<'_>) -> [&'static str; 3] {
+    const OURS: [&str; 3] = ["webhook-id", "webhook-timestamp", "webhook-signature"];
+    const SVIX: [&str; 3] = ["svix-id", "svix-timestamp", "svix-signature"];
     let is_present = |names: [&str; 3]| names.iter().any(|name| delivery.header(name).is_some());
-    let family = if !is_present(ours) && is_present(svix) {
-        svix
+    if !is_present(OURS) && is_present(SVIX) {
+        SVIX
     } else {
-        ours
-    };
-    let [id, time, signatures] = family;
+        OURS
+    }
+}
+
+fn signed<'a>(delivery: &Delivery<'a>) -> Result<Signed<'a>, Rejection> {
+    let [id, time, signatures] = family(delivery);
     let needed = |name| {
         delivery
             .header(name)
@@ -161,11 +162,7 @@ fn signatures(list: &[u8]) -> Result<Vec<Option<mac::Tag>>, Rejection> {
 fn facts(delivery: &Delivery<'_>, _config: &Config) -> Result<Vec<EventFact>, Unreadable> {
     let fields = document::parse(delivery.body())?;
     let event = Document::root(&fields);
-    let signed = signed(delivery).map_err(|rejection| Unreadable::new(rejection.explanation))?;
-    let event_key = std::str::from_utf8(&signed.id)
-        .ok()
-        .and_then(|id| EventKey::parse(id).ok())
-        .ok_or_else(|| Unreadable::new("the id header cannot serve as an event key"))?;
+    let event_key = event_key(delivery)?;
     let kind = event.needed("type", event.text("type")?)?;
     if kind != "deposit.paid" {
         let mut fact = EventFact::new(FactKind::Ignored, event_key);
@@ -174,6 +171,17 @@ fn facts(delivery: &Delivery<'_>, _config: &Config) -> Result<Vec<EventFact>, Un
     }
     let data = event.object("data", "data.")?;
     paid(event.needed("data", data)?, event_key).map(|fact| vec![fact])
+}
+
+/// The id of the same family of headers that `verify` reads.
+fn event_key(delivery: &Delivery<'_>) -> Result<EventKey, Unreadable> {
+    let [name, _, _] = family(delivery);
+    let id = delivery
+        .header(name)
+        .ok_or_else(|| Unreadable::new(format!("the request has no {name} header")))?;
+    let id = std::str::from_utf8(&id).ok();
+    id.and_then(|id| EventKey::parse(id).ok())
+        .ok_or_else(|| Unreadable::new(format!("the {name} header cannot serve as an event key")))
 }
 
 /// All that is missing is named at once: a sender fixes its messages in one go.

@@ -61,11 +61,7 @@ fn the_secret_that_matched_is_remembered() {
 fn nothing_of_a_secret_shows() {
     for provider in Provider::ALL {
         let shown = format!("{:?}", good_secrets(*provider));
-        assert!(
-            !shown.contains("made_up") && !shown.contains("2B8F"),
-            "{shown}"
-        );
-        assert!(!shown.chars().any(|c| c.is_ascii_digit()), "{shown}");
+        assert_eq!(shown, "Secrets([SecretBox<[u8]>([REDACTED])])");
     }
 }
 

@@ -14,7 +14,8 @@ use crate::http::{Reply, reply};
 const JSON: &str = "application/json; charset=utf-8";
 const HTML: &str = "text/html; charset=utf-8";
 const PROXY_PAGE: &str = "<!DOCTYPE html>\n<html><head><title>Service unavailable</title></head>\
-    <body><h1>Service unavailable</h1><p>The upstream server is being restarted.</p></body></html>\n";
+    <body><h1>Service unavailable</h1><p>The upstream server is being restarted.</p>\
+    </body></html>\n";
 
 /// An answer, before it becomes bytes on a connection.
 #[derive(Debug, Clone)]
@@ -81,7 +82,10 @@ impl Answer {
     /// HTTP 200 with nothing in it.
     pub(super) fn empty() -> Self {
         let summary = "empty body".to_owned();
-        Self { summary, ..Self::bare_status(StatusCode::OK) }
+        Self {
+            summary,
+            ..Self::bare_status(StatusCode::OK)
+        }
     }
 
     /// The page of some proxy.
@@ -96,7 +100,10 @@ impl Answer {
 
     /// The same, as the last of its connection.
     pub(super) fn closing(self) -> Self {
-        Self { closes: true, ..self }
+        Self {
+            closes: true,
+            ..self
+        }
     }
 
     pub(super) fn into_reply(self) -> Reply {

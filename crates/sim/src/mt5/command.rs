@@ -80,7 +80,10 @@ commands! {
 
 impl Command {
     pub(super) fn parse(path: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|command| command.path() == path)
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|command| command.path() == path)
     }
 
     /// Whether its `login` names an account and not the manager who logs in.
@@ -125,7 +128,10 @@ pub(super) fn perform(
 ) -> Answer {
     let mut state = link.world.locked();
     let state = &mut *state;
-    let server = state.servers.get_mut(&link.server).expect("a link names a server of its world");
+    let server = state
+        .servers
+        .get_mut(&link.server)
+        .expect("a link names a server of its world");
     let mut session = link.session();
     let Some(params) = params else {
         return Answer::code(retcode::PARAMETERS);

@@ -59,19 +59,34 @@ pub(super) async fn exchange(link: Arc<Link>, request: Request<Incoming>) -> Res
 fn arrive(link: &Link, sent: Sent) -> Arrival {
     let mut state = link.world.locked();
     let state = &mut *state;
-    let server = state.servers.get(&link.server).expect("a link names a server of its world");
+    let server = state
+        .servers
+        .get(&link.server)
+        .expect("a link names a server of its world");
     let logins = sent.logins(&server.ledger);
     let entry = sent.entry(wall::now(), &link.server, link.number, logins.clone());
     let id = state.calls.begin(entry);
-    if state.faults.strikes_maintenance(&link.server, &mut state.chance) {
+    if state
+        .faults
+        .strikes_maintenance(&link.server, &mut state.chance)
+    {
         return Arrival::Refused;
     }
     let Some(command) = sent.command else {
         return Arrival::NotOffered(id);
     };
-    let target = Target { server: link.server.clone(), command, logins };
+    let target = Target {
+        server: link.server.clone(),
+        command,
+        logins,
+    };
     let plan = state.faults.plan(&target, &mut state.chance);
-    Arrival::Taken(Call { id, target, params: sent.params, plan })
+    Arrival::Taken(Call {
+        id,
+        target,
+        params: sent.params,
+        plan,
+    })
 }
 
 /// Lets the plan run its course.
@@ -107,12 +122,18 @@ async fn answer(link: &Arc<Link>, mut call: Call) -> Result<Answer, Cut> {
             deleted.cancelled().await;
             Err(Cut)
         }
-        Ending::Garbage { garbage: given, applied: true } => {
+        Ending::Garbage {
+            garbage: given,
+            applied: true,
+        } => {
             done(link, call).await?;
             sleep(after).await;
             Ok(garbage(given))
         }
-        Ending::Garbage { garbage: given, applied: false } => {
+        Ending::Garbage {
+            garbage: given,
+            applied: false,
+        } => {
             sleep(before.saturating_add(after)).await;
             Ok(garbage(given))
         }
@@ -127,11 +148,13 @@ async fn answer(link: &Arc<Link>, mut call: Call) -> Result<Answer, Cut> {
 
 /// Does the command and waits for its answer; a client that leaves does not stop it.
 async fn done(link: &Arc<Link>, call: Call) -> Result<Answer, Cut> {
-    begin(link, call).await.unwrap_or_else(|error| {
-        tracing::error!(%error, "a command did not end");
-        Some(Answer::bare_status(StatusCode::INTERNAL_SERVER_ERROR))
-    })
-    .ok_or(Cut)
+    begin(link, call)
+        .await
+        .unwrap_or_else(|error| {
+            tracing::error!(%error, "a command did not end");
+            Some(Answer::bare_status(StatusCode::INTERNAL_SERVER_ERROR))
+        })
+        .ok_or(Cut)
 }
 
 /// Starts the command on a task of its own. It yields nothing when the simulator stops first.

@@ -72,8 +72,15 @@ impl Fault {
     }
 
     fn concerns(&self, target: &Target) -> bool {
-        let server = self.spec.server.as_ref().is_none_or(|name| *name == target.server);
-        let login = self.spec.login.is_none_or(|login| target.logins.contains(&login));
+        let server = self
+            .spec
+            .server
+            .as_ref()
+            .is_none_or(|name| *name == target.server);
+        let login = self
+            .spec
+            .login
+            .is_none_or(|login| target.logins.contains(&login));
         server
             && login
             && self.spec.on.matches(target.command)
@@ -83,7 +90,10 @@ impl Fault {
     /// Counts a hit if chance wills it.
     fn hit(&mut self, chance: &mut Chance) -> bool {
         let is_hit = !self.is_used_up()
-            && self.spec.probability.is_none_or(|probability| chance.strikes(probability));
+            && self
+                .spec
+                .probability
+                .is_none_or(|probability| chance.strikes(probability));
         self.hits += u64::from(is_hit);
         is_hit
     }
@@ -142,7 +152,11 @@ impl FaultBook {
     /// What the faults that strike on arrival make of a call.
     pub(super) fn plan(&mut self, target: &Target, chance: &mut Chance) -> Plan {
         let mut plan = Plan::default();
-        for fault in self.faults.iter_mut().filter(|fault| fault.concerns(target)) {
+        for fault in self
+            .faults
+            .iter_mut()
+            .filter(|fault| fault.concerns(target))
+        {
             if !plan.takes(fault.spec.action) {
                 continue;
             }
@@ -159,7 +173,10 @@ impl FaultBook {
 
     /// Whether a fault of that action stands against the call.
     pub(super) fn threatens(&self, action: Action, target: &Target) -> bool {
-        let mut faults = self.faults.iter().filter(|fault| fault.spec.action == action);
+        let mut faults = self
+            .faults
+            .iter()
+            .filter(|fault| fault.spec.action == action);
         faults.any(|fault| !fault.is_used_up() && fault.concerns(target))
     }
 
@@ -170,9 +187,15 @@ impl FaultBook {
         target: &Target,
         chance: &mut Chance,
     ) -> Option<Blow> {
-        let mut faults = self.faults.iter_mut().filter(|fault| fault.spec.action == action);
-        let fault = faults.find(|fault| fault.concerns(target) && fault.hit(chance))?;
-        Some(Blow { wait: fault.spec.wait, code: fault.spec.code })
+        let faults = self.faults.iter_mut();
+        let mut faults = faults.filter(|fault| fault.spec.action == action);
+        faults.find_map(|fault| {
+            let is_hit = fault.concerns(target) && fault.hit(chance);
+            is_hit.then_some(Blow {
+                wait: fault.spec.wait,
+                code: fault.spec.code,
+            })
+        })
     }
 
     /// Whether the server is in maintenance, for a connect or a call, whatever is asked.
@@ -181,7 +204,10 @@ impl FaultBook {
             let named = fault.spec.server.as_deref();
             fault.spec.action == Action::Maintenance && named.is_none_or(|name| name == server)
         };
-        self.faults.iter_mut().filter(is_here).any(|fault| fault.hit(chance))
+        self.faults
+            .iter_mut()
+            .filter(is_here)
+            .any(|fault| fault.hit(chance))
     }
 
     /// The first answer of an exchange waits no longer.

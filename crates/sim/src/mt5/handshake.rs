@@ -40,13 +40,25 @@ mod tests {
 
     #[test]
     fn the_documented_vectors_hold() {
-        let wide: Vec<u8> = "Password1".encode_utf16().flat_map(u16::to_le_bytes).collect();
-        assert_eq!(hex::encode(Md5::digest(&wide)), "ec2e92ff70bf4691ae0c68e02fdc6c22");
+        let wide: Vec<u8> = "Password1"
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        assert_eq!(
+            hex::encode(Md5::digest(&wide)),
+            "ec2e92ff70bf4691ae0c68e02fdc6c22"
+        );
         let hash = PasswordHash::of("Password1");
         assert_eq!(hex::encode(hash.0), "904ba8ecb16273d2f0ae9c3b8a023752");
         for (challenge, answer) in [
-            ("73007dc7184747ce0f7c98516ef1c851", "77fe51827f7fa69dd80fbec9aa33f1bb"),
-            ("4db98fec17aab4dc5a240bdc659e8395", "1732021b1b332f51660b2b315eed3a35"),
+            (
+                "73007dc7184747ce0f7c98516ef1c851",
+                "77fe51827f7fa69dd80fbec9aa33f1bb",
+            ),
+            (
+                "4db98fec17aab4dc5a240bdc659e8395",
+                "1732021b1b332f51660b2b315eed3a35",
+            ),
         ] {
             let challenge = sixteen(challenge).expect("is 32 digits");
             assert_eq!(hex::encode(hash.answer(&challenge)), answer);
@@ -55,7 +67,12 @@ mod tests {
 
     #[test]
     fn anything_but_thirty_two_digits_is_no_challenge() {
-        for text in ["", "00", "zz007dc7184747ce0f7c98516ef1c851", "73007dc7184747ce0f7c98516ef1c85100"] {
+        for text in [
+            "",
+            "00",
+            "zz007dc7184747ce0f7c98516ef1c851",
+            "73007dc7184747ce0f7c98516ef1c85100",
+        ] {
             assert!(sixteen(text).is_none(), "{text}");
         }
     }

@@ -83,9 +83,16 @@ impl Link {
     /// Returns when nothing was received for the limit.
     async fn idle(&self, limit: Duration) {
         loop {
-            let last = *self.last_packet.lock().unwrap_or_else(PoisonError::into_inner);
+            let last = *self
+                .last_packet
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             let is_busy = self.is_busy.load(Ordering::Acquire);
-            let end = if is_busy { Instant::now() + limit } else { last + limit };
+            let end = if is_busy {
+                Instant::now() + limit
+            } else {
+                last + limit
+            };
             if end <= Instant::now() {
                 return;
             }

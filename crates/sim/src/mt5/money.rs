@@ -78,7 +78,9 @@ mod tests {
 
     #[test]
     fn other_texts_are_no_amount() {
-        for given in ["", "-", "+1", "1e3", "1,5", " 1", "1.", ".5", "0x1", "1_0", "NaN", "--1"] {
+        for given in [
+            "", "-", "+1", "1e3", "1,5", " 1", "1.", ".5", "0x1", "1_0", "NaN", "--1",
+        ] {
             assert_eq!(parse(given, 2), Err(MoneyFault::NotDecimal), "{given:?}");
         }
         assert_eq!(parse("1.005", 2), Err(MoneyFault::TooFine { digits: 2 }));

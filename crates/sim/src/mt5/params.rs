@@ -23,7 +23,9 @@ impl Params {
             let object: Map<String, Value> =
                 serde_json::from_slice(body).map_err(|_| UnreadableBody)?;
             for (name, value) in object {
-                params.0.push((name, scalars(&value).ok_or(UnreadableBody)?));
+                params
+                    .0
+                    .push((name, scalars(&value).ok_or(UnreadableBody)?));
             }
         } else {
             params.add_form(body);
@@ -40,7 +42,9 @@ impl Params {
     /// The text of a parameter.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         let mut values = self.0.iter();
-        values.find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+        values
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// A parameter that is a whole number.
@@ -89,13 +93,19 @@ mod tests {
     fn query_form_and_json_say_the_same() {
         let read = |query, body: &str| {
             let params = Params::read(query, body.as_bytes()).expect("is readable");
-            (params.number::<u64>("login"), params.get("comment").map(str::to_owned))
+            (
+                params.number::<u64>("login"),
+                params.get("comment").map(str::to_owned),
+            )
         };
         let same = (Some(7), Some("dep:1 x".to_owned()));
         assert_eq!(read(Some("login=7&comment=dep:1%20x"), ""), same);
         assert_eq!(read(None, "login=7&comment=dep%3A1+x"), same);
         assert_eq!(read(None, r#" {"login":7,"comment":"dep:1 x"}"#), same);
-        assert_eq!(read(Some("login=7"), r#"{"comment":"dep:1 x","login":"8"}"#), same);
+        assert_eq!(
+            read(Some("login=7"), r#"{"comment":"dep:1 x","login":"8"}"#),
+            same
+        );
     }
 
     #[test]

@@ -62,7 +62,11 @@ impl Sent {
         logins: Vec<u64>,
     ) -> CallEntry {
         let params = self.account_params();
-        let text = |name| params.and_then(|params| params.get(name)).map(str::to_owned);
+        let text = |name| {
+            params
+                .and_then(|params| params.get(name))
+                .map(str::to_owned)
+        };
         let login = text("login");
         CallEntry {
             at: wall::text(at),

@@ -166,7 +166,11 @@ impl Drop for Mt5Sim {
 }
 
 async fn bind(what: &str, address: SocketAddr) -> Result<(TcpListener, SocketAddr), Mt5SimError> {
-    let failed = |source| Mt5SimError::Bind { what: what.to_owned(), address, source };
+    let failed = |source| Mt5SimError::Bind {
+        what: what.to_owned(),
+        address,
+        source,
+    };
     let listener = TcpListener::bind(address).await.map_err(failed)?;
     let bound = listener.local_addr().map_err(failed)?;
     Ok((listener, bound))

@@ -80,7 +80,11 @@ impl Session {
         ) else {
             return Answer::code(retcode::PARAMETERS);
         };
-        *self = Self::Challenged { staff: find(login), challenge, since: now };
+        *self = Self::Challenged {
+            staff: find(login),
+            challenge,
+            since: now,
+        };
         Answer::top(&Challenge {
             retcode: retcode::text(retcode::DONE),
             version_access: BUILD,
@@ -90,7 +94,12 @@ impl Session {
 
     /// `auth/answer`.
     pub(super) fn answer(&mut self, params: &Params, now: Instant) -> Answer {
-        let Self::Challenged { staff, challenge, since } = std::mem::take(self) else {
+        let Self::Challenged {
+            staff,
+            challenge,
+            since,
+        } = std::mem::take(self)
+        else {
             return Answer::forbidden();
         };
         let given = params.get("srv_rand_answer").and_then(sixteen);
@@ -141,7 +150,12 @@ mod tests {
         let start = Instant::now();
         let mut session = Session::default();
         let query = params("version=3000&agent=WebAPI&login=1001&type=manager");
-        session.start(&query, |login| (login == 1001).then(|| staff.clone()), challenge, start);
+        session.start(
+            &query,
+            |login| (login == 1001).then(|| staff.clone()),
+            challenge,
+            start,
+        );
         let hash = hex::encode(PasswordHash::of(password).answer(&challenge));
         let query = format!("srv_rand_answer={hash}&cli_rand={}", hex::encode([9; 16]));
         session.answer(&params(&query), start + wait);
@@ -150,9 +164,21 @@ mod tests {
 
     #[test]
     fn a_right_answer_within_ten_seconds_opens_the_session() {
-        assert!(answered_after(Duration::from_secs(10), "Password1").staff().is_some());
-        assert!(answered_after(Duration::from_millis(10_001), "Password1").staff().is_none());
-        assert!(answered_after(Duration::ZERO, "Password2").staff().is_none());
+        assert!(
+            answered_after(Duration::from_secs(10), "Password1")
+                .staff()
+                .is_some()
+        );
+        assert!(
+            answered_after(Duration::from_millis(10_001), "Password1")
+                .staff()
+                .is_none()
+        );
+        assert!(
+            answered_after(Duration::ZERO, "Password2")
+                .staff()
+                .is_none()
+        );
     }
 
     #[test]

@@ -59,6 +59,12 @@ fn turn(world: &World, fault: u64, server: &str, own: &Answer) -> Turn {
         return Turn::Second(answer);
     }
     let (partner, receiver) = oneshot::channel();
-    state.swaps.0.insert(key, Waiting { answer: own.clone(), partner });
+    state.swaps.0.insert(
+        key,
+        Waiting {
+            answer: own.clone(),
+            partner,
+        },
+    );
     Turn::First(receiver)
 }

@@ -29,7 +29,9 @@ struct Zone {
 
 /// `time/server`.
 pub(super) fn server(desk: &Desk<'_>) -> Answer {
-    Answer::done(ServerTime { time: clock_text(desk.now, desk.shift) })
+    Answer::done(ServerTime {
+        time: clock_text(desk.now, desk.shift),
+    })
 }
 
 /// `time/get`.

@@ -41,11 +41,20 @@ pub(super) fn get(desk: &mut Desk<'_>, params: &Params) -> Answer {
     }
     let hidden_after = hidden_after(desk);
     let is_shown = |deal: &&Deal| hidden_after.is_none_or(|limit| deal.at <= limit);
-    let Some(login) = desk.ledger.deal(ticket).filter(is_shown).map(|deal| deal.login) else {
+    let Some(login) = desk
+        .ledger
+        .deal(ticket)
+        .filter(is_shown)
+        .map(|deal| deal.login)
+    else {
         return Answer::code(retcode::NOT_FOUND);
     };
     let is_wrong = desk.struck(Action::WrongLogin).is_some();
-    let shown = if is_wrong { login.saturating_add(1) } else { login };
+    let shown = if is_wrong {
+        login.saturating_add(1)
+    } else {
+        login
+    };
     let deal = desk.ledger.deal(ticket);
     Answer::done(deal.map(|deal| deal.record(shown, desk.shift)))
 }
@@ -56,7 +65,12 @@ pub(super) fn get_total(desk: &mut Desk<'_>, params: &Params) -> Answer {
         return Answer::code(retcode::PARAMETERS);
     };
     if let Some(blow) = desk.struck(Action::HistoryErrorEmpty) {
-        return Answer::with_rows(blow.code, Total { total: "0".to_owned() });
+        return Answer::with_rows(
+            blow.code,
+            Total {
+                total: "0".to_owned(),
+            },
+        );
     }
     if desk.ledger.account(login).is_none() {
         return Answer::code(retcode::NOT_FOUND);
@@ -64,7 +78,9 @@ pub(super) fn get_total(desk: &mut Desk<'_>, params: &Params) -> Answer {
     let window = lagging(desk, window);
     let reading = reading(desk, login, window);
     let total = desk.ledger.shown(reading.login, window).count();
-    Answer::done(Total { total: total.to_string() })
+    Answer::done(Total {
+        total: total.to_string(),
+    })
 }
 
 /// `deal/get_page`.
@@ -72,7 +88,8 @@ pub(super) fn get_page(desk: &mut Desk<'_>, params: &Params) -> Answer {
     let (Some(login), Some(window)) = (params.number::<u64>("login"), window(desk, params)) else {
         return Answer::code(retcode::PARAMETERS);
     };
-    let (Some(offset), Some(limit)) = (count(params, "offset", 0), count(params, "total", PAGE_MAX))
+    let (Some(offset), Some(limit)) =
+        (count(params, "offset", 0), count(params, "total", PAGE_MAX))
     else {
         return Answer::code(retcode::PARAMETERS);
     };
@@ -84,7 +101,11 @@ pub(super) fn get_page(desk: &mut Desk<'_>, params: &Params) -> Answer {
     }
     let window = lagging(desk, window);
     let reading = reading(desk, login, window);
-    let page = desk.ledger.shown(reading.login, window).skip(offset).take(limit.min(PAGE_MAX));
+    let page = desk
+        .ledger
+        .shown(reading.login, window)
+        .skip(offset)
+        .take(limit.min(PAGE_MAX));
     let mut rows: Vec<DealRecord> = page.map(|deal| row(deal, reading, window)).collect();
     shorten(desk, &mut rows);
     grow(desk, login);
@@ -132,8 +153,13 @@ fn batch_of_tickets(desk: &mut Desk<'_>, params: &Params) -> Answer {
     }
     let hidden_after = hidden_after(desk);
     let is_shown = |deal: &&Deal| hidden_after.is_none_or(|limit| deal.at <= limit);
-    let deals = tickets.iter().filter_map(|ticket| desk.ledger.deal(*ticket)).filter(is_shown);
-    let mut rows: Vec<_> = deals.map(|deal| deal.record(deal.login, desk.shift)).collect();
+    let deals = tickets
+        .iter()
+        .filter_map(|ticket| desk.ledger.deal(*ticket))
+        .filter(is_shown);
+    let mut rows: Vec<_> = deals
+        .map(|deal| deal.record(deal.login, desk.shift))
+        .collect();
     shorten(desk, &mut rows);
     Answer::done(rows)
 }
@@ -163,7 +189,10 @@ fn hidden_after(desk: &mut Desk<'_>) -> Option<OffsetDateTime> {
 }
 
 fn lagging(desk: &mut Desk<'_>, window: Window) -> Window {
-    Window { hidden_after: hidden_after(desk), ..window }
+    Window {
+        hidden_after: hidden_after(desk),
+        ..window
+    }
 }
 
 /// Another account's deals under `wrong-login`: those of the next one that has any in the
@@ -175,11 +204,21 @@ fn reading(desk: &mut Desk<'_>, login: u64, window: Window) -> Reading {
     }
     let has_rows = |login| desk.ledger.shown(login, window).next().is_some();
     let wrong = match desk.ledger.neighbour(login, has_rows) {
-        Some(other) => Reading { login: other, shown: None },
-        None if has_rows(login) => Reading { login, shown: Some(login.saturating_add(1)) },
+        Some(other) => Reading {
+            login: other,
+            shown: None,
+        },
+        None if has_rows(login) => Reading {
+            login,
+            shown: Some(login.saturating_add(1)),
+        },
         None => return own,
     };
-    if desk.struck(Action::WrongLogin).is_some() { wrong } else { own }
+    if desk.struck(Action::WrongLogin).is_some() {
+        wrong
+    } else {
+        own
+    }
 }
 
 fn row(deal: &Deal, reading: Reading, window: Window) -> DealRecord {
@@ -195,7 +234,11 @@ fn shorten(desk: &mut Desk<'_>, rows: &mut Vec<DealRecord>) {
 
 /// Books one smallest unit of interest under `history-grows`.
 fn grow(desk: &mut Desk<'_>, login: u64) {
-    let Some(digits) = desk.ledger.account(login).map(|account| account.group.digits) else {
+    let Some(digits) = desk
+        .ledger
+        .account(login)
+        .map(|account| account.group.digits)
+    else {
         return;
     };
     if desk.struck(Action::HistoryGrows).is_some() {

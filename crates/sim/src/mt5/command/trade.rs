@@ -68,7 +68,9 @@ pub(super) fn balance(desk: &mut Desk<'_>, staff: Option<&Staff>, params: &Param
     if desk.struck(Action::NoTicket).is_some() {
         return Answer::code(retcode::DONE);
     }
-    Answer::done(Booked { ticket: ticket.to_string() })
+    Answer::done(Booked {
+        ticket: ticket.to_string(),
+    })
 }
 
 impl<'a> Operation<'a> {
@@ -79,7 +81,9 @@ impl<'a> Operation<'a> {
             Some("0") => false,
             Some(_) => return None,
         };
-        (action::BALANCE..=action::BONUS).contains(&action).then_some(())?;
+        (action::BALANCE..=action::BONUS)
+            .contains(&action)
+            .then_some(())?;
         Some(Self {
             login: params.number("login")?,
             action,
@@ -107,7 +111,11 @@ fn admitted(account: Option<&Account>, operation: &Operation<'_>) -> Result<Deci
     }
     let taken = -amount;
     let is_on_credit = matches!(operation.action, action::CREDIT | action::BONUS);
-    let pot = if is_on_credit { account.credit } else { account.balance };
+    let pot = if is_on_credit {
+        account.credit
+    } else {
+        account.balance
+    };
     let checks_margin = operation.checks_margin && operation.action != action::CORRECTION;
     let is_bound = checks_margin && taken > account.margin_free();
     if amount.is_sign_negative() && (taken > pot || is_bound) {
@@ -143,7 +151,10 @@ mod tests {
     fn verdict(query: &str) -> Result<Decimal, u32> {
         let params = Params::read(Some(query), b"").expect("a query is readable");
         let operation = Operation::read(&params).ok_or(retcode::PARAMETERS)?;
-        admitted(Some(&account()).filter(|account| account.login == operation.login), &operation)
+        admitted(
+            Some(&account()).filter(|account| account.login == operation.login),
+            &operation,
+        )
     }
 
     #[test]
@@ -181,7 +192,11 @@ mod tests {
             ("login=7&type=3&balance=-50", "-50"),
             ("login=7&type=6&balance=0.01&check_margin=1", "0.01"),
         ] {
-            assert_eq!(verdict(query), Ok(money::plain(amount).expect("is plain")), "{query}");
+            assert_eq!(
+                verdict(query),
+                Ok(money::plain(amount).expect("is plain")),
+                "{query}"
+            );
         }
     }
 
@@ -189,7 +204,13 @@ mod tests {
     fn a_disabled_account_is_refused() {
         let params = Params::read(Some("login=7&type=2&balance=1"), b"").expect("is readable");
         let operation = Operation::read(&params).expect("is an operation");
-        let disabled = Account { enabled: false, ..account() };
-        assert_eq!(admitted(Some(&disabled), &operation), Err(retcode::ACCOUNT_DISABLED));
+        let disabled = Account {
+            enabled: false,
+            ..account()
+        };
+        assert_eq!(
+            admitted(Some(&disabled), &operation),
+            Err(retcode::ACCOUNT_DISABLED)
+        );
     }
 }

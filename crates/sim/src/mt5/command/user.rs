@@ -63,7 +63,10 @@ pub(super) fn get(desk: &mut Desk<'_>, params: &Params) -> Answer {
         return Answer::code(retcode::NOT_FOUND);
     };
     let enabled = if account.enabled { RIGHT_ENABLED } else { 0 };
-    let opened = account.opened_at.unix_timestamp().saturating_add(desk.shift);
+    let opened = account
+        .opened_at
+        .unix_timestamp()
+        .saturating_add(desk.shift);
     let text = |amount| money::text(amount, account.group.digits);
     Answer::done(UserRecord {
         login: shown.to_string(),

@@ -23,7 +23,9 @@ impl Pattern {
         let Some(prefix) = text.strip_suffix('*') else {
             return Command::parse(text).map(Self::One);
         };
-        let pattern = prefix.ends_with('/').then(|| Self::Below(prefix.to_owned()))?;
+        let pattern = prefix
+            .ends_with('/')
+            .then(|| Self::Below(prefix.to_owned()))?;
         let known = Command::ALL.iter().any(|command| pattern.matches(*command));
         known.then_some(pattern)
     }
@@ -45,7 +47,10 @@ mod tests {
     fn commands_prefixes_and_the_star_are_patterns() {
         let matched = |text: &str| {
             let pattern = Pattern::parse(text).expect("is a pattern");
-            Command::ALL.iter().filter(|command| pattern.matches(**command)).count()
+            Command::ALL
+                .iter()
+                .filter(|command| pattern.matches(**command))
+                .count()
         };
         assert_eq!(matched("trade/balance"), 1);
         assert_eq!(matched("deal/*"), 4);
@@ -55,7 +60,16 @@ mod tests {
 
     #[test]
     fn what_matches_nothing_is_no_pattern() {
-        for text in ["", "deal", "deal*", "deals/*", "/*", "**", "trade/balance/*", "server/restart"] {
+        for text in [
+            "",
+            "deal",
+            "deal*",
+            "deals/*",
+            "/*",
+            "**",
+            "trade/balance/*",
+            "server/restart",
+        ] {
             assert_eq!(Pattern::parse(text), None, "{text}");
         }
     }

@@ -109,7 +109,10 @@ impl Plan {
             Action::ApplyThenDrop => Ending::CutAfter,
             Action::ApplyLate => Ending::CutThenApply(spec.wait),
             Action::Hang => Ending::Hanging(deleted.clone()),
-            Action::SwapReply => Ending::Swapped { fault, wait: spec.wait },
+            Action::SwapReply => Ending::Swapped {
+                fault,
+                wait: spec.wait,
+            },
             Action::EmptyBody => garbage(Garbage::Empty),
             Action::HtmlPage => garbage(Garbage::Page(status)),
             Action::HttpStatus => garbage(Garbage::Status(status)),
