@@ -34,9 +34,9 @@ demo: setup build ## Play the fixed story on the real services and check every e
 .PHONY: test
 test: setup build ## Run every test beside a private PostgreSQL and RabbitMQ
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
-		$(LAB) run -- $(CARGO) nextest run --workspace --locked; \
+		$(LAB) run -- $(CARGO) nextest run --workspace --locked --no-fail-fast; \
 	else \
-		$(LAB) run -- $(CARGO) test --workspace --locked; \
+		$(LAB) run -- $(CARGO) test --workspace --locked --no-fail-fast; \
 	fi
 
 .PHONY: up

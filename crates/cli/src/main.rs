@@ -1,4 +1,4 @@
-//! The `claimcheck` command.
+#![doc = include_str!("../README.md")]
 
 mod case;
 mod database;

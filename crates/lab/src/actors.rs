@@ -6,5 +6,5 @@ mod portal;
 mod provider;
 
 pub use mt5::{Deal, Fault, Mt5};
-pub use portal::{Deposit, Portal};
+pub use portal::{Deposit, DepositState, OperationState, Portal};
 pub use provider::{Payment, Sender};

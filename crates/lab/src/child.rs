@@ -16,7 +16,8 @@ use crate::process::Process;
 use crate::wait::until;
 
 /// The child writes its line of `/proc` into the record, then becomes the program.
-const RECORD_THEN_BECOME: &str = "umask 077; IFS= read -r line </proc/$$/stat && printf '%s\\n' \"$line\" >\"$0\" && exec \"$@\"";
+const RECORD_THEN_BECOME: &str = "umask 077; IFS= read -r line </proc/$$/stat && \
+    printf '%s\\n' \"$line\" >\"$0\" && exec \"$@\"";
 /// How long a child may take to record itself.
 const RECORD_LIMIT: Duration = Duration::from_secs(10);
 /// What a child keeps of our environment; everything else would be chance.

@@ -1,4 +1,4 @@
-//! A whole stack on the infrastructure: its own database and vhost, the MT5 simulator, the services.
+//! A whole stack on the infrastructure: its own database and vhost, the simulator, the services.
 //! Each process keeps its address over a restart, and nothing but the caller restarts it.
 
 mod start;

@@ -43,7 +43,8 @@ impl Inbox {
                     () = stop.cancelled() => break,
                     delivery = consumer.next() => {
                         let Some(delivery) = delivery else { break };
-                        shared.arrived.lock().unwrap_or_else(PoisonError::into_inner).push(delivery);
+                        let arrived = shared.arrived.lock();
+                        arrived.unwrap_or_else(PoisonError::into_inner).push(delivery);
                         on_arrival();
                     }
                 }

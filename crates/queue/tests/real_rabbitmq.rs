@@ -315,7 +315,7 @@ async fn a_message_id_that_is_no_text_is_parked_by_the_delivery_limit() {
     let mut consumer = Consumer::start(settings.clone(), Lane::Credit, 1);
     consuming(&consumer).await;
     let (exchange, key) = ("claimcheck.wake", Lane::Credit.name());
-    raw_frames::publish(&vhost.host, &vhost.name, exchange, key, b"dep:\xff\xfe").await;
+    raw_frames::publish(&vhost, exchange, key, b"dep:\xff\xfe").await;
     let publisher = Publisher::start(settings);
     published(&publisher, Lane::Credit, &wake("dep:2-b")).await;
     let delivery = next(&mut consumer).await;

@@ -3,6 +3,7 @@
 use anyhow::{Context, ensure};
 use reqwest::Client;
 use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
 
 use crate::endpoints::Endpoints;
@@ -30,8 +31,13 @@ pub struct Deal {
 }
 
 /// A fault that is set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fault(i64);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct Fault {
+    id: i64,
+    /// How often it has struck.
+    #[serde(default)]
+    hits: u64,
+}
 
 impl Mt5 {
     /// The simulator of a stack.
@@ -51,12 +57,8 @@ impl Mt5 {
         let body = json!({
             "server": "live-1", "login": login, "currency": currency, "enabled": is_enabled,
         });
-        self.answer(
-            self.client
-                .post(format!("{}/sim/accounts", self.url))
-                .json(&body),
-        )
-        .await?;
+        let request = self.client.post(format!("{}/sim/accounts", self.url));
+        self.answer::<IgnoredAny>(request.json(&body)).await?;
         Ok(())
     }
 
@@ -73,10 +75,7 @@ impl Mt5 {
             .client
             .post(format!("{}/sim/faults", self.url))
             .json(&body);
-        let id = self.answer(request).await?["id"]
-            .as_i64()
-            .context("a fault has an id")?;
-        Ok(Fault(id))
+        self.answer(request).await
     }
 
     /// Whether a fault has struck.
@@ -84,16 +83,9 @@ impl Mt5 {
     /// # Errors
     /// The simulator does not answer.
     pub async fn has_struck(&self, fault: Fault) -> anyhow::Result<bool> {
-        let faults = self
-            .answer(self.client.get(format!("{}/sim/faults", self.url)))
-            .await?;
-        let faults = faults.as_array().context("the faults are a list")?;
-        let found = faults
-            .iter()
-            .find(|one| one["id"].as_i64() == Some(fault.0));
-        Ok(found
-            .and_then(|one| one["hits"].as_i64())
-            .is_some_and(|hits| hits > 0))
+        let request = self.client.get(format!("{}/sim/faults", self.url));
+        let faults: Vec<Fault> = self.answer(request).await?;
+        Ok(faults.iter().any(|one| one.id == fault.id && one.hits > 0))
     }
 
     /// Ends a fault.
@@ -103,7 +95,7 @@ impl Mt5 {
     pub async fn mend(&self, fault: Fault) -> anyhow::Result<()> {
         let request = self
             .client
-            .delete(format!("{}/sim/faults/{}", self.url, fault.0));
+            .delete(format!("{}/sim/faults/{}", self.url, fault.id));
         ensure!(
             request.send().await?.status().is_success(),
             "the fault is not ended"
@@ -117,11 +109,13 @@ impl Mt5 {
     /// The simulator does not answer.
     pub async fn deals(&self, login: i64) -> anyhow::Result<Vec<Deal>> {
         let url = format!("{}/sim/deals?server=live-1&login={login}", self.url);
-        let deals = self.answer(self.client.get(url)).await?;
-        serde_json::from_value(deals).context("deals have the form of the contract")
+        self.answer(self.client.get(url)).await
     }
 
-    async fn answer(&self, request: reqwest::RequestBuilder) -> anyhow::Result<Value> {
+    async fn answer<T: DeserializeOwned>(
+        &self,
+        request: reqwest::RequestBuilder,
+    ) -> anyhow::Result<T> {
         let response = request.send().await?;
         let status = response.status();
         let text = response.text().await?;
@@ -129,6 +123,6 @@ impl Mt5 {
             status.is_success(),
             "the simulator answered {status}: {text}"
         );
-        serde_json::from_str(&text).context("the simulator answers in JSON")
+        serde_json::from_str(&text).context("the simulator answers in the contract's form")
     }
 }

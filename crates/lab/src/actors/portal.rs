@@ -2,7 +2,9 @@
 
 use anyhow::{Context, ensure};
 use reqwest::Client;
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
 
 use crate::endpoints::Endpoints;
 
@@ -12,6 +14,33 @@ pub struct Portal {
     client: Client,
     url: String,
     token: String,
+}
+
+/// What the cashier says about a deposit.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct DepositState {
+    /// What a client may be told.
+    pub state: String,
+    /// The operation, once a payment came.
+    pub operation: Option<OperationState>,
+}
+
+/// What the cashier says about an operation.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct OperationState {
+    /// Its reference.
+    pub reference: String,
+    /// Where it stands.
+    pub status: String,
+    /// The deal, once done.
+    pub deal_ticket: Option<i64>,
+}
+
+/// The cashier's answer to a registration.
+#[derive(Debug, Deserialize)]
+struct Registered {
+    id: i64,
+    reference_for_provider: String,
 }
 
 /// A registered deposit.
@@ -49,7 +78,8 @@ impl Portal {
             .client
             .put(url)
             .header("Idempotency-Key", format!("own-{login}"));
-        self.answer(request.json(&body)).await?;
+        self.answer::<serde::de::IgnoredAny>(request.json(&body))
+            .await?;
         Ok(())
     }
 
@@ -74,13 +104,10 @@ impl Portal {
             "provider": "stripe",
         });
         let request = self.client.post(url).header("Idempotency-Key", key);
-        let answer = self.answer(request.json(&body)).await?;
-        let id = answer["id"].as_i64().context("a deposit has an id")?;
-        let reference = answer["reference_for_provider"].as_str();
-        let reference = reference.context("a deposit has a reference")?.to_owned();
+        let registered: Registered = self.answer(request.json(&body)).await?;
         Ok(Deposit {
-            id,
-            reference,
+            id: registered.id,
+            reference: registered.reference_for_provider,
             amount_minor,
             login,
         })
@@ -90,7 +117,7 @@ impl Portal {
     ///
     /// # Errors
     /// The cashier refuses or does not answer.
-    pub async fn state(&self, deposit: i64) -> anyhow::Result<Value> {
+    pub async fn state(&self, deposit: i64) -> anyhow::Result<DepositState> {
         self.answer(
             self.client
                 .get(format!("{}/v1/deposits/{deposit}", self.url)),
@@ -98,14 +125,14 @@ impl Portal {
         .await
     }
 
-    async fn answer(&self, request: reqwest::RequestBuilder) -> anyhow::Result<Value> {
+    async fn answer<T: DeserializeOwned>(
+        &self,
+        request: reqwest::RequestBuilder,
+    ) -> anyhow::Result<T> {
         let response = request.bearer_auth(&self.token).send().await?;
         let status = response.status();
-        let body: Value = response
-            .json()
-            .await
-            .context("the cashier answers in JSON")?;
-        ensure!(status.is_success(), "the cashier answered {status}: {body}");
-        Ok(body)
+        let text = response.text().await?;
+        ensure!(status.is_success(), "the cashier answered {status}: {text}");
+        serde_json::from_str(&text).context("the cashier answers in the contract's form")
     }
 }

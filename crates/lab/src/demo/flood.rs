@@ -38,7 +38,7 @@ pub(super) async fn idle_latency(stage: &mut Stage<'_>) -> anyhow::Result<String
         taken.push(took);
         until("an idle payment is credited", ENDING_LIMIT, async || {
             let state = stage.portal.state(deposit.id).await;
-            state.is_ok_and(|state| state["state"] == "credited")
+            state.is_ok_and(|state| state.state == "credited")
         })
         .await?;
     }
@@ -46,7 +46,8 @@ pub(super) async fn idle_latency(stage: &mut Stage<'_>) -> anyhow::Result<String
     let at = |index: usize| taken.get(index).copied().unwrap_or_default();
     let (median, slowest) = (at(IDLE_SAMPLES / 2), at(IDLE_SAMPLES - 1));
     Ok(format!(
-        "webhook on an idle machine, {IDLE_SAMPLES} of them: median {median:.1?}, slowest {slowest:.1?}"
+        "webhook on an idle machine, {IDLE_SAMPLES} of them: median {median:.1?}, slowest \
+         {slowest:.1?}"
     ))
 }
 
@@ -133,7 +134,7 @@ async fn send_one(stage: &Stage<'_>, number: usize, deposit: &Deposit) -> anyhow
 async fn all_credited(stage: &Stage<'_>, deposits: &[Deposit]) -> anyhow::Result<bool> {
     // The last ones end last: asking from the back is cheap.
     for deposit in deposits.iter().rev() {
-        if stage.portal.state(deposit.id).await?["state"] != "credited" {
+        if stage.portal.state(deposit.id).await?.state != "credited" {
             return Ok(false);
         }
     }
@@ -152,8 +153,14 @@ async fn audit(stage: &Stage<'_>, deposits: &[Deposit]) -> anyhow::Result<(usize
     let mut wrong = 0_usize;
     for deposit in deposits {
         let state = stage.portal.state(deposit.id).await?;
-        let reference = state["operation"]["reference"].as_str().unwrap_or_default();
-        let own = all.iter().filter(|deal| deal.comment == reference).cloned();
+        let reference = state
+            .operation
+            .as_ref()
+            .map(|operation| operation.reference.as_str());
+        let own = all
+            .iter()
+            .filter(|deal| Some(deal.comment.as_str()) == reference)
+            .cloned();
         if !is_credited(&state, &own.collect::<Vec<_>>(), deposit) {
             wrong = wrong.saturating_add(1);
         }

@@ -100,8 +100,8 @@ async fn forged(stage: &mut Stage<'_>) -> anyhow::Result<Row> {
     let deals = stage.mt5.deals(deposit.login).await?;
     let is_right = status == 400
         && deals.is_empty()
-        && state["state"] == "awaiting_payment"
-        && state.get("operation").is_none();
+        && state.state == "awaiting_payment"
+        && state.operation.is_none();
     Ok(Row {
         scene: "forged signature",
         payment: payment.id,

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use claimcheck_store::{CaseState, Store, StoreSettings};
-use serde_json::Value;
 
 use super::row::{Row, say};
-use crate::actors::{Deal, Deposit, Mt5, Payment, Portal, Sender};
+use crate::actors::{Deal, Deposit, DepositState, Mt5, Payment, Portal, Sender};
 use crate::http::client;
 use crate::stack::Stack;
 use crate::wait::until;
@@ -92,7 +91,7 @@ impl<'a> Stage<'a> {
         // What does not come in time is shown as it is, in a row that is wrong.
         let waited = until(scene, ENDING_LIMIT, async || {
             let state = self.portal.state(deposit.id).await;
-            state.is_ok_and(|state| state["state"] == wanted)
+            state.is_ok_and(|state| state.state == wanted)
         })
         .await;
         let state = self.portal.state(deposit.id).await?;
@@ -104,14 +103,14 @@ impl<'a> Stage<'a> {
                     deals.is_empty() && self.has_case(case, deposit).await?
                 }
             };
-        let operation = &state["operation"];
+        let operation = state.operation.as_ref();
         let row = Row {
             scene,
             payment: payment.id.clone(),
-            operation: match operation["reference"].as_str() {
-                Some(reference) => format!("{reference} {}", text(&operation["status"])),
-                None => "none".to_owned(),
-            },
+            operation: operation.map_or_else(
+                || "none".to_owned(),
+                |operation| format!("{} {}", operation.reference, operation.status),
+            ),
             deals: describe(&deals),
             why: why.to_owned(),
             is_right,
@@ -142,8 +141,8 @@ impl<'a> Stage<'a> {
 
 /// One deal, over exactly the deposit's amount, with the ticket and the reference that the portal
 /// is told.
-pub(super) fn is_credited(state: &Value, deals: &[Deal], deposit: &Deposit) -> bool {
-    let [deal] = deals else {
+pub(super) fn is_credited(state: &DepositState, deals: &[Deal], deposit: &Deposit) -> bool {
+    let ([deal], Some(operation)) = (deals, &state.operation) else {
         return false;
     };
     let minor = deal.amount.replace('.', "").parse::<i64>().ok();
@@ -154,8 +153,8 @@ pub(super) fn is_credited(state: &Value, deals: &[Deal], deposit: &Deposit) -> b
     has_cents
         && minor == Some(deposit.amount_minor)
         && deal.login == deposit.login
-        && state["operation"]["deal_ticket"].as_i64() == Some(deal.ticket)
-        && state["operation"]["reference"] == deal.comment.as_str()
+        && operation.deal_ticket == Some(deal.ticket)
+        && operation.reference == deal.comment
 }
 
 fn describe(deals: &[Deal]) -> String {
@@ -166,8 +165,4 @@ fn describe(deals: &[Deal]) -> String {
         .iter()
         .map(|deal| format!("{} {}", deal.ticket, deal.amount));
     each.collect::<Vec<_>>().join(", ")
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or("?")
 }

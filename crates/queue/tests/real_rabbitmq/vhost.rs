@@ -30,6 +30,17 @@ pub(crate) struct Vhost {
 }
 
 impl Vhost {
+    /// The user and the password of the AMQP URL.
+    pub(crate) fn login(&self) -> (&str, &str) {
+        let login = self
+            .prefix
+            .trim_start_matches("amqp://")
+            .trim_end_matches('@');
+        login
+            .split_once(':')
+            .expect("the AMQP URL names user and password")
+    }
+
     pub(crate) async fn create() -> Self {
         let amqp = std::env::var("CLAIMCHECK_TEST_AMQP").expect(MISSING);
         let management = std::env::var("CLAIMCHECK_TEST_RABBITMQ_MANAGEMENT").expect(MISSING);
