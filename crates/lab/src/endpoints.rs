@@ -136,3 +136,62 @@ fn url(settings: &Table, section: &str) -> anyhow::Result<String> {
         "url",
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SETTINGS: &str = r#"
+        [database]
+        url = "postgres://a"
+        [queue]
+        url = "amqp://a"
+        [mt5.live-1]
+        url = "http://127.0.0.1:1"
+        manager = "1001"
+        password = "p"
+        [endpoints.stripe]
+        provider = "stripe"
+        secrets = ["new", "old"]
+        [portal.main]
+        token = "m"
+        [portal.other]
+        token = "o"
+    "#;
+
+    fn read(settings: &str) -> anyhow::Result<Endpoints> {
+        let mut endpoints = Endpoints {
+            ingest: "http://127.0.0.1:2".to_owned(),
+            ..Endpoints::default()
+        };
+        endpoints.read_settings(&settings.parse().expect("is TOML"))?;
+        Ok(endpoints)
+    }
+
+    #[test]
+    fn the_shape_is_the_promised_one() {
+        let mut endpoints = read(SETTINGS).expect("the settings are whole");
+        endpoints.pids.insert("postgres".to_owned(), vec![3]);
+        let shape = serde_json::to_value(&endpoints).expect("it is JSON");
+        let expected = serde_json::json!({
+            "ingest": "http://127.0.0.1:2", "cashier": "", "listen": {}, "admin": {},
+            "pids": {"postgres": [3]},
+            "mt5": {"live-1": {"url": "http://127.0.0.1:1", "manager": "1001", "password": "p"}},
+            "mt5_sim": "", "database": "postgres://a", "amqp": "amqp://a",
+            "portal_token": "m", "portal_token_other": "o",
+            "webhooks": {"stripe": {
+                "url": "http://127.0.0.1:2/webhooks/stripe",
+                "provider": "stripe",
+                "secrets": ["new", "old"],
+            }},
+        });
+        assert_eq!(shape, expected);
+    }
+
+    #[test]
+    fn a_secret_that_is_missing_is_named() {
+        let without = SETTINGS.replace("token = \"m\"", "");
+        let error = read(&without).expect_err("a token is missing");
+        assert_eq!(error.to_string(), "the settings have no token");
+    }
+}

@@ -5,6 +5,7 @@ mod child;
 mod command;
 pub mod demo;
 mod endpoints;
+pub mod flood;
 mod guard;
 mod http;
 mod infra;

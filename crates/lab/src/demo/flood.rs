@@ -2,23 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
-
 use super::row::{Row, say};
-use super::stage::{DELIVERY_LIMIT, ENDING_LIMIT, Stage, is_credited};
-use crate::actors::{Deposit, Payment};
+use super::stage::{DELIVERY_LIMIT, ENDING_LIMIT, Stage};
+use crate::actors::Payment;
+use crate::flood::{Flood, SENDERS};
 use crate::services::SERVICES;
 use crate::wait::until;
 
 /// Payments of the flood.
 const PAYMENTS: i64 = 300;
-/// Senders at a time.
-const SENDERS: usize = 30;
-/// Every twentieth payment's event is sent twice: 5 %.
-const DUPLICATE_EVERY: usize = 20;
-/// Accounts that share the payments.
-const ACCOUNTS: i64 = 10;
+/// The first of their logins.
+const FIRST_LOGIN: i64 = 200_001;
 /// Webhooks measured while nothing else runs.
 const IDLE_SAMPLES: usize = 20;
 /// Longest time for the whole flood.
@@ -53,26 +47,33 @@ pub(super) async fn idle_latency(stage: &mut Stage<'_>) -> anyhow::Result<String
 
 /// Plays the flood.
 pub(super) async fn play(stage: &mut Stage<'_>, rows: &mut Vec<Row>) -> anyhow::Result<String> {
-    let deposits = register(stage).await?;
-    say("  sending 300 payments from 30 senders");
+    let (portal, mt5) = (&stage.portal, &stage.mt5);
+    let flood = Flood::register(portal, mt5, FIRST_LOGIN, PAYMENTS).await?;
+    say(&format!(
+        "  sending {PAYMENTS} payments from {SENDERS} senders"
+    ));
     let started = Instant::now();
-    send(stage, &deposits).await?;
+    flood.send(&stage.sender, DELIVERY_LIMIT).await?;
     let sent = started.elapsed();
     let waited = until(
         "every payment of the flood is credited",
         FLOOD_LIMIT,
-        async || all_credited(stage, &deposits).await.unwrap_or(false),
+        async || flood.is_credited(portal).await.unwrap_or(false),
     )
     .await;
     let took = started.elapsed();
-    let (deals, wrong) = audit(stage, &deposits).await?;
+    let audit = flood.audit(portal, mt5).await?;
+    audit.wrong.iter().for_each(|wrong| say(wrong));
     rows.push(Row {
         scene: "300 payments at once, 5 % twice",
         payment: format!("{PAYMENTS} payments"),
-        operation: format!("{} credited", deposits.len().saturating_sub(wrong)),
-        deals: format!("{deals} deals"),
+        operation: format!(
+            "{} credited",
+            flood.payments().saturating_sub(audit.wrong.len())
+        ),
+        deals: format!("{} deals", audit.deals),
         why: format!("sent in {sent:.1?}, all credited after {took:.1?}"),
-        is_right: waited.is_ok() && wrong == 0 && deals == deposits.len(),
+        is_right: waited.is_ok() && audit.wrong.is_empty() && audit.deals == flood.payments(),
     });
     let mut memory = Vec::new();
     for service in SERVICES {
@@ -84,86 +85,4 @@ pub(super) async fn play(stage: &mut Stage<'_>, rows: &mut Vec<Row>) -> anyhow::
         ));
     }
     Ok(format!("peak memory after it: {}", memory.join(", ")))
-}
-
-async fn register(stage: &mut Stage<'_>) -> anyhow::Result<Vec<Deposit>> {
-    let mut logins = Vec::new();
-    for _ in 0..ACCOUNTS {
-        logins.push(stage.account(true).await?);
-    }
-    let mut deposits = Vec::new();
-    for (number, login) in (0..PAYMENTS).zip(logins.iter().cycle()) {
-        let amount_minor = 1_000_i64.saturating_add(number);
-        let key = format!("flood-{number}");
-        deposits.push(
-            stage
-                .portal
-                .deposit(&key, *login, amount_minor, "USD")
-                .await?,
-        );
-    }
-    Ok(deposits)
-}
-
-async fn send(stage: &Stage<'_>, deposits: &[Deposit]) -> anyhow::Result<()> {
-    let mut waiting = deposits.iter().enumerate();
-    let mut running = FuturesUnordered::new();
-    loop {
-        while running.len() < SENDERS
-            && let Some((number, deposit)) = waiting.next()
-        {
-            running.push(send_one(stage, number, deposit));
-        }
-        match running.next().await {
-            Some(sent) => sent?,
-            None => return Ok(()),
-        }
-    }
-}
-
-async fn send_one(stage: &Stage<'_>, number: usize, deposit: &Deposit) -> anyhow::Result<()> {
-    let payment = Payment::of(&format!("pi_flood_{number}"), deposit);
-    let body = payment.succeeded(&format!("evt_flood_{number}"));
-    stage.sender.deliver(&body, DELIVERY_LIMIT).await?;
-    if number.is_multiple_of(DUPLICATE_EVERY) {
-        stage.sender.deliver(&body, DELIVERY_LIMIT).await?;
-    }
-    Ok(())
-}
-
-async fn all_credited(stage: &Stage<'_>, deposits: &[Deposit]) -> anyhow::Result<bool> {
-    // The last ones end last: asking from the back is cheap.
-    for deposit in deposits.iter().rev() {
-        if stage.portal.state(deposit.id).await?.state != "credited" {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// Counts the deals in the ledger, and the deposits that have not exactly their own one.
-async fn audit(stage: &Stage<'_>, deposits: &[Deposit]) -> anyhow::Result<(usize, usize)> {
-    let mut logins: Vec<i64> = deposits.iter().map(|deposit| deposit.login).collect();
-    logins.sort_unstable();
-    logins.dedup();
-    let mut all = Vec::new();
-    for login in logins {
-        all.extend(stage.mt5.deals(login).await?);
-    }
-    let mut wrong = 0_usize;
-    for deposit in deposits {
-        let state = stage.portal.state(deposit.id).await?;
-        let reference = state
-            .operation
-            .as_ref()
-            .map(|operation| operation.reference.as_str());
-        let own = all
-            .iter()
-            .filter(|deal| Some(deal.comment.as_str()) == reference)
-            .cloned();
-        if !is_credited(&state, &own.collect::<Vec<_>>(), deposit) {
-            wrong = wrong.saturating_add(1);
-        }
-    }
-    Ok((all.len(), wrong))
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 use claimcheck_store::{CaseState, Store, StoreSettings};
 
 use super::row::{Row, say};
-use crate::actors::{Deal, Deposit, DepositState, Mt5, Payment, Portal, Sender};
+use crate::actors::{Deal, Deposit, Mt5, Payment, Portal, Sender};
+use crate::flood::has_its_own_deal;
 use crate::http::client;
 use crate::stack::Stack;
 use crate::wait::until;
@@ -98,7 +99,7 @@ impl<'a> Stage<'a> {
         let deals = self.mt5.deals(deposit.login).await?;
         let is_right = waited.is_ok()
             && match ending {
-                Ending::Credited => is_credited(&state, &deals, deposit),
+                Ending::Credited => has_its_own_deal(&state, &deals, deposit),
                 Ending::Stopped(_, case) => {
                     deals.is_empty() && self.has_case(case, deposit).await?
                 }
@@ -137,24 +138,6 @@ impl<'a> Stage<'a> {
             .iter()
             .any(|case| case.kind == kind && about(&case.provider_payment_id)))
     }
-}
-
-/// One deal, over exactly the deposit's amount, with the ticket and the reference that the portal
-/// is told.
-pub(super) fn is_credited(state: &DepositState, deals: &[Deal], deposit: &Deposit) -> bool {
-    let ([deal], Some(operation)) = (deals, &state.operation) else {
-        return false;
-    };
-    let minor = deal.amount.replace('.', "").parse::<i64>().ok();
-    let has_cents = deal
-        .amount
-        .rsplit_once('.')
-        .is_some_and(|(_, cents)| cents.len() == 2);
-    has_cents
-        && minor == Some(deposit.amount_minor)
-        && deal.login == deposit.login
-        && operation.deal_ticket == Some(deal.ticket)
-        && operation.reference == deal.comment
 }
 
 fn describe(deals: &[Deal]) -> String {
