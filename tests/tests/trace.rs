@@ -64,11 +64,12 @@ async fn a_payment_has_one_trace_id_in_every_log() {
 /// The trace id of the first line about an operation.
 fn trace_of(stack: &Stack, service: &str, reference: &str) -> Option<String> {
     let log = std::fs::read_to_string(stack.log(service, 0)).ok()?;
-    log.lines().find_map(|line| {
-        let line: Value = serde_json::from_str(line).ok()?;
-        let is_about = line.to_string().contains(reference);
-        is_about
-            .then(|| line["trace_id"].as_str().map(str::to_owned))
-            .flatten()
-    })
+    let mut lines = log
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let about = lines.find(|line| line.to_string().contains(reference))?;
+    about
+        .get("trace_id")
+        .and_then(Value::as_str)
+        .map(str::to_owned)
 }
