@@ -125,7 +125,6 @@ impl Town {
     }
 
     /// A request to the cashier, with the portal's token.
-    #[must_use]
     pub fn cashier(&self, method: Method, path: &str) -> RequestBuilder {
         let endpoints = self.stack.endpoints();
         let request = self
@@ -135,7 +134,6 @@ impl Town {
     }
 
     /// A message to an endpoint, signed with one of our choice at a time of our choice.
-    #[must_use]
     pub fn message(&self, endpoint: &str, signed: &Signed<'_>) -> RequestBuilder {
         let url = format!("{}/webhooks/{endpoint}", self.stack.endpoints().ingest);
         let mut request = self.client.post(url).body(signed.body.to_vec());
@@ -193,7 +191,7 @@ pub struct Signed<'a> {
 impl Signed<'_> {
     /// The headers of the signed request.
     #[must_use]
-    pub fn headers(&self) -> Vec<(&'static str, String)> {
+    pub fn headers(&self) -> Vec<(String, String)> {
         let signed = self.provider.sign(self.secret, self.body, self.at, self.id);
         signed.expect("the secret can sign")
     }

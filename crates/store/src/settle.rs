@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use claimcheck_core::{CaseKind, DealTicket, Operation, Outcome, Refusal};
 use serde_json::json;
+use sqlx::PgConnection;
 
 use crate::case::{self, NewCase};
 use crate::connect::{Store, microseconds};
@@ -84,12 +85,13 @@ impl Store {
         worker: &str,
     ) -> Result<Settled, StoreError> {
         let why = format!("MT5 answered with deal {ticket}, which another row carries");
-        let settled = self.settle_unknown(operation, &why, worker).await?;
-        let mut connection = self.pool.acquire().await?;
+        let mut tx = self.pool.begin().await?;
+        let settled = lose_track(&mut tx, operation, &why, worker).await?;
         let detail = json!({ "attempt": operation.attempts, "ticket": ticket.get() });
         let reference = operation.reference.as_str();
         let case = NewCase::about_operation(CaseKind::LookConflict, reference, why, detail, worker);
-        case::open(&mut connection, &case).await?;
+        case::open(&mut tx, &case).await?;
+        tx.commit().await?;
         Ok(settled)
     }
 
@@ -169,20 +171,32 @@ impl Store {
         why: &str,
         worker: &str,
     ) -> Result<Settled, StoreError> {
-        let done = sqlx::query!(
-            "UPDATE balance_operation
-             SET status = 'unknown', move = 'lose_track', moved_by = $3, moved_because = $4,
-                 unknown_since = clock_timestamp(), next_look_at = clock_timestamp()
-             WHERE id = $1 AND attempts = $2 AND status = 'claimed'",
-            operation.id,
-            operation.attempts,
-            worker,
-            why,
-        )
-        .execute(&self.pool)
-        .await?;
-        Ok(written_or_stale(done.rows_affected()))
+        let mut tx = self.pool.begin().await?;
+        let settled = lose_track(&mut tx, operation, why, worker).await?;
+        tx.commit().await?;
+        Ok(settled)
     }
+}
+
+async fn lose_track(
+    tx: &mut PgConnection,
+    operation: &Operation,
+    why: &str,
+    worker: &str,
+) -> Result<Settled, StoreError> {
+    let done = sqlx::query!(
+        "UPDATE balance_operation
+         SET status = 'unknown', move = 'lose_track', moved_by = $3, moved_because = $4,
+             unknown_since = clock_timestamp(), next_look_at = clock_timestamp()
+         WHERE id = $1 AND attempts = $2 AND status = 'claimed'",
+        operation.id,
+        operation.attempts,
+        worker,
+        why,
+    )
+    .execute(tx)
+    .await?;
+    Ok(written_or_stale(done.rows_affected()))
 }
 
 fn written_or_stale(rows: u64) -> Settled {

@@ -28,8 +28,8 @@ pub struct Worker {
     pub name: String,
 }
 
-/// How long an operation rests when its call did not even leave.
-const NOT_SENT_PAUSE: Duration = Duration::from_secs(2);
+/// How long an operation rests when its call did not even leave, longer with every attempt.
+const NOT_SENT_REST: Backoff = Backoff::new(Duration::from_secs(2), Duration::from_mins(2));
 /// Pauses between tries to write how a call ended.
 const SETTLE_AGAIN: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(2));
 
@@ -78,11 +78,12 @@ impl Worker {
     /// lost: the lease runs out and the resolver finds the truth.
     async fn settle(&self, claim: &Claim, outcome: &Outcome, counted_from: Instant) {
         let operation = &claim.operation;
+        let rest = NOT_SENT_REST.pause(u32::try_from(operation.attempts).unwrap_or(u32::MAX));
         let mut failures = 0_u32;
         loop {
             match self
                 .store
-                .settle(operation, outcome, NOT_SENT_PAUSE, &self.name)
+                .settle(operation, outcome, rest, &self.name)
                 .await
             {
                 Ok(settled) => return report(operation, outcome, settled),
