@@ -33,3 +33,5 @@ END $$;
 -- Deleting stays possible: old bodies are pruned by age one day. Changing never is.
 CREATE TRIGGER provider_event_unchanged BEFORE UPDATE ON provider_event
     FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER provider_event_kept BEFORE TRUNCATE ON provider_event
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

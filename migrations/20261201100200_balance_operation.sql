@@ -60,6 +60,7 @@ CREATE TABLE balance_operation (
     CONSTRAINT balance_operation_has_source
         CHECK ((provider_payment_id IS NOT NULL AND provider IS NOT NULL)
                OR withdrawal_id IS NOT NULL),
+    CONSTRAINT balance_operation_deposit_given CHECK (kind <> 'dep' OR deposit_id IS NOT NULL),
     CONSTRAINT balance_operation_rate_whole
         CHECK (num_nulls(rate, rate_source, rate_at) IN (0, 3)),
     CONSTRAINT balance_operation_done_has_ticket
@@ -139,6 +140,9 @@ BEGIN
         END IF;
         RETURN NEW;
     END IF;
+    IF OLD.status IN ('done', 'failed') AND OLD IS DISTINCT FROM NEW THEN
+        RAISE EXCEPTION 'balance operation % is final', OLD.reference USING ERRCODE = 'CC001';
+    END IF;
     IF (OLD.id, OLD.kind, OLD.server, OLD.mt5_login, OLD.amount_minor, OLD.currency,
         OLD.paid_amount_minor, OLD.paid_currency, OLD.rate, OLD.rate_source, OLD.rate_at,
         OLD.provider, OLD.provider_payment_id, OLD.part, OLD.reference, OLD.original_id,
@@ -196,3 +200,5 @@ END $$;
 
 CREATE TRIGGER balance_operation_record AFTER INSERT OR UPDATE ON balance_operation
     FOR EACH ROW EXECUTE FUNCTION balance_operation_record();
+CREATE TRIGGER balance_operation_kept BEFORE TRUNCATE ON balance_operation
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

@@ -24,6 +24,8 @@ CREATE INDEX deal_look_operation ON deal_look (operation_id, id);
 
 CREATE TRIGGER deal_look_unchanged BEFORE UPDATE OR DELETE ON deal_look
     FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER deal_look_kept BEFORE TRUNCATE ON deal_look
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TABLE late_evidence (
     id              bigint GENERATED ALWAYS AS IDENTITY,
@@ -40,3 +42,5 @@ CREATE TABLE late_evidence (
 
 CREATE TRIGGER late_evidence_unchanged BEFORE UPDATE OR DELETE ON late_evidence
     FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER late_evidence_kept BEFORE TRUNCATE ON late_evidence
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

@@ -33,12 +33,12 @@ async fn the_payment_by_hand_ends_as_the_readme_says() {
     // Only where things lie differs from what a reader types; the stack is up already.
     let typed = block
         .replace("make up\n", "")
+        .replace("/tmp/", &format!("{}/", folder.display()))
         .replace(".lab/endpoints.json", &endpoints.display().to_string())
         .replace(
             "target/debug",
             &bin_dir().expect("binaries").display().to_string(),
-        )
-        .replace("/tmp/", &format!("{}/", folder.display()));
+        );
     let mut answer = String::new();
     until("the README's payment is credited", LIMIT, async || {
         let run = Command::new("bash")

@@ -43,9 +43,10 @@ impl Tokens {
     /// # Errors
     /// 401 when there is no token or nobody holds it.
     pub fn caller(&self, request: &HttpRequest) -> Result<&str, Problem> {
-        let given = request
-            .headers()
-            .get(AUTHORIZATION)
+        let mut sent = request.headers().get_all(AUTHORIZATION);
+        // Of two headers a proxy may have judged the other one: neither counts.
+        let only = sent.next().filter(|_| sent.next().is_none());
+        let given = only
             .and_then(|value| value.to_str().ok())
             .and_then(|value| value.split_once(' '))
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))

@@ -87,7 +87,12 @@ impl Fields {
     /// # Errors
     /// 422 with every fault, in the order in which they were found.
     pub fn finish(mut self) -> Result<(), Problem> {
-        let unknown: Vec<String> = self.map.keys().cloned().collect();
+        let unknown: Vec<String> = self
+            .map
+            .keys()
+            .take(UNKNOWN_SHOWN_MAX)
+            .map(|name| shown(name))
+            .collect();
         for field in unknown {
             self.fault(&field, "this field is not known here");
         }
@@ -135,6 +140,19 @@ impl Fields {
         }
         number
     }
+}
+
+/// Unknown fields named in one refusal.
+const UNKNOWN_SHOWN_MAX: usize = 20;
+/// Longest name of an unknown field shown back.
+const NAME_SHOWN_MAX: usize = 64;
+
+/// A name that anyone may have invented, in a form that can be stored and shown.
+fn shown(name: &str) -> String {
+    name.chars()
+        .take(NAME_SHOWN_MAX)
+        .flat_map(char::escape_debug)
+        .collect()
 }
 
 #[cfg(test)]
@@ -196,5 +214,14 @@ mod tests {
             (problem.status().as_u16(), problem.code()),
             (415, "media_type")
         );
+    }
+
+    #[test]
+    fn an_invented_field_is_named_in_a_form_that_can_be_stored() {
+        let fields = fields(r#"{"\u0000\n": 1}"#).expect("is JSON");
+        let problem = fields.finish().expect_err("is not known");
+        let text = problem.body().to_string();
+        assert!(!text.contains("\\u0000"), "{text}");
+        assert_eq!(problem.body()["errors"][0]["field"], "\\0\\n");
     }
 }

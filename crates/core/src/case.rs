@@ -25,6 +25,8 @@ pub enum CaseKind {
     DoubleCredit,
     /// Looks have brought no answer for long.
     LookUnanswered,
+    /// Not final for too long, for whatever reason.
+    Overdue,
     /// Proved absent too often.
     AttemptsExhausted,
     /// A ticket arrived for an attempt that was already judged.
@@ -54,6 +56,7 @@ impl CaseKind {
         Self::LookConflict,
         Self::DoubleCredit,
         Self::LookUnanswered,
+        Self::Overdue,
         Self::AttemptsExhausted,
         Self::LateEvidence,
     ];
@@ -73,6 +76,7 @@ impl CaseKind {
             Self::LookConflict => "look_conflict",
             Self::DoubleCredit => "double_credit",
             Self::LookUnanswered => "look_unanswered",
+            Self::Overdue => "overdue",
             Self::AttemptsExhausted => "attempts_exhausted",
             Self::LateEvidence => "late_evidence",
         }
@@ -92,6 +96,7 @@ impl CaseKind {
             | Self::MoneyBack
             | Self::OperationRefused
             | Self::LookUnanswered
+            | Self::Overdue
             | Self::AttemptsExhausted => Severity::Normal,
         }
     }

@@ -179,6 +179,7 @@ impl DepositState {
     #[must_use]
     pub fn of(operation: Option<Status>, has_open_case: bool) -> Self {
         match operation {
+            None if has_open_case => Self::InReview,
             None => Self::AwaitingPayment,
             Some(Status::Held) => Self::InReview,
             Some(Status::Unknown) if has_open_case => Self::InReview,

@@ -89,10 +89,31 @@ pub fn meaning(fact: &EventFact, provider: &ProviderName) -> Result<Meaning, Unu
 /// What is already on record about the payment and its deposit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Existing {
-    /// What an operation for this very payment says was paid: amount and currency.
-    pub same_payment: Option<(Decimal, String)>,
-    /// The deposit already has an operation for another payment.
+    /// What the event said that made this very payment's operation.
+    pub same_payment: Option<PaidBefore>,
+    /// The deposit already has an operation for another payment that ran or may run.
     pub deposit_has_other_payment: bool,
+}
+
+/// What an earlier event said about the same payment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PaidBefore {
+    /// How much, in major units.
+    pub amount: Decimal,
+    /// Of what.
+    pub currency: String,
+    /// The reference it carried.
+    pub reference: Option<String>,
+}
+
+impl PaidBefore {
+    /// Whether a later event says the same; one of the two may carry no reference.
+    fn agrees_with(&self, paid: &PaidFact) -> bool {
+        let references = self.reference.as_deref().zip(paid.reference.as_ref());
+        self.amount == paid.amount
+            && self.currency == paid.currency.as_str()
+            && references.is_none_or(|(before, now)| before == now.as_str())
+    }
 }
 
 /// What follows from a paid event.
@@ -116,9 +137,9 @@ pub enum Consequence {
     },
     /// No deposit: open a case.
     NoDeposit,
-    /// The payment is on record with the same amount: nothing to do.
+    /// The payment is on record with the same amount and reference: nothing to do.
     Same,
-    /// The payment is on record with another amount: open a case.
+    /// The payment is on record with another amount or reference: open a case.
     Contradiction,
 }
 
@@ -128,9 +149,8 @@ const RATE_OF_DEPOSIT: &str = "deposit";
 /// Decides what follows from a paid event.
 #[must_use]
 pub fn decide(paid: &PaidFact, deposit: Option<&Deposit>, existing: &Existing) -> Consequence {
-    if let Some((amount, currency)) = &existing.same_payment {
-        let agrees = *amount == paid.amount && currency == paid.currency.as_str();
-        return if agrees {
+    if let Some(before) = &existing.same_payment {
+        return if before.agrees_with(paid) {
             Consequence::Same
         } else {
             Consequence::Contradiction

@@ -25,7 +25,7 @@ pub use currency::{Currency, CurrencyError, DIGITS_MAX};
 pub use deal::{Deal, DealAction, DealTicket, ServerTime, Window};
 pub use deposit::{Deposit, DepositState, Mismatch, compare};
 pub use event::{CurrencyCode, EventFact, FactKind};
-pub use intake::{Consequence, Existing, Meaning, PaidFact, Unusable, decide, meaning};
+pub use intake::{Consequence, Existing, Meaning, PaidBefore, PaidFact, Unusable, decide, meaning};
 pub use lease::{Times, TimesFault};
 pub use lifecycle::{IllegalMove, MOVES, Move, Status};
 pub use look::{Conflict, Known, Look, NoAnswer, Reading, Sought, look};

@@ -47,8 +47,10 @@ pub enum Resolution {
     },
 }
 
-/// Pauses between looks that bring nothing.
-const LOOK_AGAIN: Backoff = Backoff::new(Duration::from_secs(2), Duration::from_mins(5));
+/// Pauses after looks without an answer: short, so that a server that is back is asked soon.
+const UNANSWERED: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(20));
+/// Pauses after looks that found a conflict: a person decides, and time rarely does.
+const CONFLICTING: Backoff = Backoff::new(Duration::from_secs(2), Duration::from_mins(5));
 
 /// Decides from the operation and one look, begun at `looked_at` by the database's clock.
 #[must_use]
@@ -62,12 +64,12 @@ pub fn resolve(
         Look::Found(ticket) => Resolution::Done(*ticket),
         Look::Absent => absent(operation, looked_at, times),
         Look::Conflict(conflict) => Resolution::Wait {
-            again_in: LOOK_AGAIN.pause(operation.unanswered.saturating_add(1)),
+            again_in: CONFLICTING.pause(operation.unanswered.saturating_add(1)),
             absent_since: None,
             case: Some(case_of(conflict)),
         },
         Look::NoAnswer(_) => Resolution::Wait {
-            again_in: LOOK_AGAIN.pause(operation.unanswered.saturating_add(1)),
+            again_in: UNANSWERED.pause(operation.unanswered.saturating_add(1)),
             absent_since: None,
             case: is_old(operation, looked_at, times).then_some(CaseKind::LookUnanswered),
         },

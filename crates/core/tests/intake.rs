@@ -2,8 +2,9 @@
 
 use claimcheck_core::{
     CaseKind, ClientId, Consequence, Currency, CurrencyCode, Deposit, DepositState, EventFact,
-    EventKey, Existing, FactKind, Login, Meaning, MerchantReference, Mismatch, Money, PaidFact,
-    PaymentId, ProviderName, Rate, ServerName, Status, Unusable, compare, decide, meaning,
+    EventKey, Existing, FactKind, Login, Meaning, MerchantReference, Mismatch, Money, PaidBefore,
+    PaidFact, PaymentId, ProviderName, Rate, ServerName, Status, Unusable, compare, decide,
+    meaning,
 };
 use proptest::prelude::*;
 use rust_decimal::Decimal;
@@ -318,7 +319,11 @@ fn a_payment_on_record_changes_nothing_and_a_different_story_is_a_contradiction(
     ] {
         for other in [false, true] {
             let existing = Existing {
-                same_payment: Some((decimal(amount), currency.to_owned())),
+                same_payment: Some(PaidBefore {
+                    amount: decimal(amount),
+                    currency: currency.to_owned(),
+                    reference: None,
+                }),
                 deposit_has_other_payment: other,
             };
             assert_eq!(decide(&paid(), Some(&deposit()), &existing), expected);
@@ -499,5 +504,30 @@ proptest! {
             }
             other => prop_assert!(false, "{:?}", other),
         }
+    }
+}
+
+#[test]
+fn another_reference_on_a_known_payment_is_a_contradiction() {
+    let carried = paid()
+        .reference
+        .expect("the event carries one")
+        .as_str()
+        .to_owned();
+    for (before, expected) in [
+        (None, Consequence::Same),
+        (Some(carried), Consequence::Same),
+        (Some("dep-9-other".to_owned()), Consequence::Contradiction),
+    ] {
+        let same_payment = Some(PaidBefore {
+            amount: paid().amount,
+            currency: paid().currency.to_string(),
+            reference: before,
+        });
+        let existing = Existing {
+            same_payment,
+            deposit_has_other_payment: false,
+        };
+        assert_eq!(decide(&paid(), Some(&deposit()), &existing), expected);
     }
 }

@@ -222,10 +222,12 @@ fn short_times() -> Table {
         margin = "1s"
         late_apply_margin = "5s"
         visibility_lag = "4s"
+        case_after = "20s"
         [credit-worker]
         tick = "1s"
         [resolver]
         tick = "1s"
+        overdue_after = "60s"
     }
 }
 

@@ -3,8 +3,11 @@
 //! A case is opened inside the transaction that makes it necessary. When one of its kind and
 //! subject is open already, what happened is added to it.
 
+use std::borrow::Cow;
+
 use claimcheck_core::{CaseKind, PaymentId, ProviderName};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 
@@ -47,11 +50,25 @@ impl<'a> NewCase<'a> {
     }
 }
 
+/// Longest subject that stands as it is; a longer one is told apart by its digest.
+const SUBJECT_LENGTH_MAX: usize = 300;
+
+/// A subject that fits an index, whatever a provider sent.
+fn bounded(subject: &str) -> Cow<'_, str> {
+    if subject.len() <= SUBJECT_LENGTH_MAX {
+        return Cow::Borrowed(subject);
+    }
+    let digest = Sha256::digest(subject.as_bytes());
+    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    Cow::Owned(format!("sha256:{hex}"))
+}
+
 /// Opens a case, or adds to the open one of the same kind and subject.
 pub(crate) async fn open(
     connection: &mut PgConnection,
     case: &NewCase<'_>,
 ) -> Result<i64, StoreError> {
+    let subject = bounded(case.subject);
     let row = sqlx::query!(
         r#"INSERT INTO review_case (kind, subject, severity, summary, detail, operation_reference,
                deposit_id, provider, provider_payment_id, provider_event_id)
@@ -62,7 +79,7 @@ pub(crate) async fn open(
            DO UPDATE SET seen = review_case.seen + 1, updated_at = clock_timestamp()
            RETURNING id, seen"#,
         case.kind.code(),
-        case.subject,
+        subject.as_ref(),
         case.kind.severity().code(),
         case.summary,
         case.detail,
@@ -89,6 +106,25 @@ pub(crate) async fn open(
     .execute(connection)
     .await?;
     Ok(row.id)
+}
+
+/// Tells the open cases about a payment that nobody had registered which deposit it is for.
+pub(crate) async fn link_deposit(
+    connection: &mut PgConnection,
+    payment: (&ProviderName, &PaymentId),
+    deposit_id: i64,
+) -> Result<(), StoreError> {
+    sqlx::query!(
+        "UPDATE review_case SET deposit_id = $3, updated_at = clock_timestamp()
+         WHERE provider = $1 AND provider_payment_id = $2 AND deposit_id IS NULL
+           AND state <> 'closed'",
+        payment.0.as_str(),
+        payment.1.as_str(),
+        deposit_id,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 /// Which cases to list.

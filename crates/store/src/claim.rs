@@ -50,6 +50,8 @@ impl Store {
                    SELECT id FROM balance_operation
                    WHERE status = 'pending' AND server = $1
                      AND (not_before IS NULL OR not_before <= clock_timestamp())
+                     AND NOT EXISTS (SELECT FROM late_evidence AS evidence
+                         WHERE evidence.operation_id = balance_operation.id)
                    ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
                RETURNING id, kind, server, mt5_login, amount_minor, currency, reference, status,
                    attempts, trace_parent, claimed_at AS "claimed_at!",

@@ -10,6 +10,7 @@ use claimcheck_core::{
 use sqlx::PgConnection;
 use time::OffsetDateTime;
 
+use crate::case;
 use crate::connect::Store;
 use crate::error::StoreError;
 use crate::row::At;
@@ -145,14 +146,12 @@ impl Store {
         };
         let deposit = Deposit::try_from(row)?;
         let operation = operation_of(&self.pool, id).await?;
-        let status = operation.as_ref().map(|(operation, _)| operation.status);
-        let has_open_case = operation
-            .as_ref()
-            .is_some_and(|(_, has_open_case)| *has_open_case);
+        let status = operation.as_ref().map(|operation| operation.status);
+        let has_open_case = has_open_case(&self.pool, id).await?;
         Ok(Some(DepositView {
             deposit,
             state: DepositState::of(status, has_open_case),
-            operation: operation.map(|(operation, _)| operation),
+            operation,
         }))
     }
 }
@@ -196,8 +195,11 @@ pub(crate) async fn register(
         new.pay.map(|pay| pay.currency().code()),
         reference,
     )
-    .fetch_optional(tx)
+    .fetch_optional(&mut *tx)
     .await?;
+    if let (Some(_), Some(payment)) = (&row, &new.payment) {
+        case::link_deposit(tx, (&new.provider, payment), id).await?;
+    }
     match row {
         Some(row) => Ok(Ok(row.try_into()?)),
         None => Ok(Err(DepositRefused::PaymentTaken)),
@@ -273,14 +275,11 @@ pub(crate) async fn bind_payment(
 async fn operation_of(
     pool: &sqlx::PgPool,
     deposit_id: i64,
-) -> Result<Option<(OperationView, bool)>, StoreError> {
+) -> Result<Option<OperationView>, StoreError> {
     let row = sqlx::query!(
-        r#"SELECT id, reference, status, mt5_deal_ticket, refusal,
-               EXISTS (SELECT FROM review_case
-                   WHERE operation_reference = reference AND state <> 'closed')
-                   AS "has_open_case!"
-           FROM balance_operation WHERE deposit_id = $1 AND kind = 'dep'
-           ORDER BY (status = 'held'), id LIMIT 1"#,
+        "SELECT id, reference, status, mt5_deal_ticket, refusal
+         FROM balance_operation WHERE deposit_id = $1 AND kind = 'dep'
+         ORDER BY (status = 'held'), id LIMIT 1",
         deposit_id,
     )
     .fetch_optional(pool)
@@ -288,16 +287,25 @@ async fn operation_of(
     let Some(row) = row else {
         return Ok(None);
     };
-    let status = At {
+    let at = At {
         table: "balance_operation",
         id: row.id,
-    }
-    .status(&row.status)?;
-    let view = OperationView {
+    };
+    Ok(Some(OperationView {
+        status: at.status(&row.status)?,
         reference: row.reference,
-        status,
         deal_ticket: row.mt5_deal_ticket,
         refusal: row.refusal,
-    };
-    Ok(Some((view, row.has_open_case)))
+    }))
+}
+
+async fn has_open_case(pool: &sqlx::PgPool, deposit_id: i64) -> Result<bool, StoreError> {
+    let row = sqlx::query!(
+        r#"SELECT EXISTS (SELECT FROM review_case
+               WHERE deposit_id = $1 AND state <> 'closed') AS "exists!""#,
+        deposit_id,
+    )
+    .fetch_one(pool)
+    .await?;
+    Ok(row.exists)
 }

@@ -21,6 +21,7 @@ use event::{EventRow, digest_key, insert_event};
 use paid::record_paid;
 
 /// A message whose signature was verified.
+#[derive(Clone, Copy)]
 pub struct VerifiedMessage<'a> {
     /// Where it came in.
     pub endpoint: &'a EndpointName,
@@ -73,6 +74,17 @@ impl Store {
         loop {
             match self.try_record(message).await {
                 Err(error) if tries < TRIES_MAX && is_race(&error) => tries = tries.wrapping_add(1),
+                // What the database will never take must not be sent again and again for days: the
+                // bytes are kept as they are, and a person is told.
+                Err(error) if message.facts.is_ok() && !error.is_passing() => {
+                    let why = "what it states cannot be stored";
+                    return self
+                        .try_record(&VerifiedMessage {
+                            facts: Err(why),
+                            ..*message
+                        })
+                        .await;
+                }
                 outcome => return outcome,
             }
         }

@@ -12,6 +12,7 @@ mod idempotency;
 mod intake;
 mod look;
 mod operation;
+mod overdue;
 mod row;
 mod settle;
 

@@ -67,65 +67,62 @@ impl Store {
         Ok(done.rows_affected())
     }
 
-    /// Takes the operations of a server that are due for a look, at most `limit`; for `hold` no
-    /// other resolver takes them, which only saves work: every decision is guarded.
+    /// Takes the operation of a server that is longest due for a look; for `hold` no other resolver
+    /// takes it, which only saves work: every decision is guarded.
     ///
     /// # Errors
     /// The database is away, or a row is inconsistent.
-    pub async fn take_due_looks(
+    pub async fn take_due_look(
         &self,
         server: &ServerName,
         attempts_max: i32,
-        limit: i64,
         hold: Duration,
-    ) -> Result<Vec<UnknownOperation>, StoreError> {
-        let rows = sqlx::query!(
+    ) -> Result<Option<UnknownOperation>, StoreError> {
+        let row = sqlx::query!(
             r#"UPDATE balance_operation
-               SET next_look_at = clock_timestamp() + $3::bigint * interval '1 microsecond'
+               SET next_look_at = clock_timestamp() + $2::bigint * interval '1 microsecond'
                WHERE status = 'unknown' AND id IN (
                    SELECT id FROM balance_operation
                    WHERE status = 'unknown' AND server = $1 AND next_look_at <= clock_timestamp()
-                   ORDER BY next_look_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+                   ORDER BY next_look_at LIMIT 1 FOR UPDATE SKIP LOCKED)
                RETURNING id, kind, server, mt5_login, amount_minor, currency, reference, status,
                    attempts, trace_parent, absent_since, unanswered_looks,
                    lease_expires_at AS "lease_expires_at!", unknown_since AS "unknown_since!",
                    first_claimed_at AS "first_claimed_at!", clock_timestamp() AS "now!""#,
             server.as_str(),
-            limit,
             microseconds(hold),
         )
-        .fetch_all(&self.pool)
+        .fetch_optional(&self.pool)
         .await?;
-        rows.into_iter()
-            .map(|row| {
-                let unresolved = Unresolved {
-                    attempts: row.attempts,
-                    attempts_max,
-                    lease_expires_at: row.lease_expires_at,
-                    unknown_since: row.unknown_since,
-                    absent_since: row.absent_since,
-                    unanswered: u32::try_from(row.unanswered_looks).unwrap_or(u32::MAX),
-                };
-                let operation = Operation::try_from(OperationRow {
-                    id: row.id,
-                    kind: row.kind,
-                    server: row.server,
-                    mt5_login: row.mt5_login,
-                    amount_minor: row.amount_minor,
-                    currency: row.currency,
-                    reference: row.reference,
-                    status: row.status,
-                    attempts: row.attempts,
-                })?;
-                Ok(UnknownOperation {
-                    operation,
-                    unresolved,
-                    first_claimed_at: row.first_claimed_at,
-                    now: row.now,
-                    trace_parent: row.trace_parent,
-                })
-            })
-            .collect()
+        let Some(row) = row else {
+            return Ok(None);
+        };
+        let unresolved = Unresolved {
+            attempts: row.attempts,
+            attempts_max,
+            lease_expires_at: row.lease_expires_at,
+            unknown_since: row.unknown_since,
+            absent_since: row.absent_since,
+            unanswered: u32::try_from(row.unanswered_looks).unwrap_or(u32::MAX),
+        };
+        let operation = Operation::try_from(OperationRow {
+            id: row.id,
+            kind: row.kind,
+            server: row.server,
+            mt5_login: row.mt5_login,
+            amount_minor: row.amount_minor,
+            currency: row.currency,
+            reference: row.reference,
+            status: row.status,
+            attempts: row.attempts,
+        })?;
+        Ok(Some(UnknownOperation {
+            operation,
+            unresolved,
+            first_claimed_at: row.first_claimed_at,
+            now: row.now,
+            trace_parent: row.trace_parent,
+        }))
     }
 
     /// What our rows explain about a login's deals, this operation left out. To be read after

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use crate::expire::Sweep;
 use crate::resolve::Resolver;
 use crate::settings::{NAME, Settings};
-use crate::watch;
+use crate::watch::Watch;
 
 /// Messages taken at a time.
 const PREFETCH: u16 = 32;
@@ -45,10 +45,16 @@ pub async fn run(settings: Settings, context: Context) -> anyhow::Result<()> {
     loops.spawn(async move {
         pace::run("expire", tick, &Wake::new(), &shutdown, || sweep.step()).await;
     });
-    let (watched, shutdown) = (store.clone(), context.shutdown.clone());
+    let watch = Watch {
+        store: store.clone(),
+        unknown_for: settings.times.case_after(),
+        waiting_for: settings.overdue_after,
+        name: name.clone(),
+    };
+    let shutdown = context.shutdown.clone();
     loops.spawn(async move {
         pace::run("watch", WATCH_TICK, &Wake::new(), &shutdown, || {
-            watch::step(&watched)
+            watch.step()
         })
         .await;
     });

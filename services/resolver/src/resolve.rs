@@ -33,8 +33,6 @@ pub struct Resolver {
     pub name: String,
 }
 
-/// Operations taken by one step.
-const BATCH: i64 = 10;
 /// How long other resolvers leave a taken operation alone.
 const HOLD: Duration = Duration::from_secs(30);
 
@@ -44,44 +42,43 @@ impl Resolver {
     /// # Errors
     /// The database is away.
     pub async fn step(&self) -> Result<Progress, StoreError> {
+        // Without a session no look can be made, so none is taken and none goes on record; how
+        // long an operation stays unknown is watched elsewhere.
         let mut session = match self.server.session(self.queue_wait).await {
-            Ok(session) => Some(session),
+            Ok(session) => session,
             Err(NoSession::Busy) => return Ok(Progress::Idle),
-            // Looks that cannot be made are on record too: a person must hear of a long silence.
             Err(NoSession::Down { reason, .. }) => {
                 debug!(server = %self.server.name(), reason, "no session to look with");
-                None
+                return Ok(Progress::Idle);
             }
         };
         let due = self
             .store
-            .take_due_looks(self.server.name(), self.attempts_max, BATCH, HOLD)
+            .take_due_look(self.server.name(), self.attempts_max, HOLD)
             .await?;
-        if due.is_empty() {
+        let Some(unknown) = due else {
             return Ok(Progress::Idle);
+        };
+        let operation = &unknown.operation;
+        let span = info_span!(
+            "operation.resolve",
+            reference = operation.reference.as_str(),
+            attempt = operation.attempts,
+            server = %operation.server,
+        );
+        if let Some(parent) = &unknown.trace_parent {
+            continue_trace(&span, parent);
         }
-        for unknown in due {
-            let operation = &unknown.operation;
-            let span = info_span!(
-                "operation.resolve",
-                reference = operation.reference.as_str(),
-                attempt = operation.attempts,
-                server = %operation.server,
-            );
-            if let Some(parent) = &unknown.trace_parent {
-                continue_trace(&span, parent);
-            }
-            self.resolve_one(&unknown, &mut session)
-                .instrument(span)
-                .await?;
-        }
+        self.resolve_one(&unknown, &mut session)
+            .instrument(span)
+            .await?;
         Ok(Progress::Worked)
     }
 
     async fn resolve_one(
         &self,
         unknown: &UnknownOperation,
-        session: &mut Option<Session>,
+        session: &mut Session,
     ) -> Result<(), StoreError> {
         let operation = &unknown.operation;
         let reading = self.read(unknown, session).await;
@@ -108,24 +105,19 @@ impl Resolver {
         Ok(())
     }
 
-    /// Reads the deals, or says why they could not be read. A session that failed is given up; the
-    /// rest of the batch then waits for the next step's session.
+    /// Reads the deals, or says why they could not be read.
     async fn read(
         &self,
         unknown: &UnknownOperation,
-        session: &mut Option<Session>,
+        session: &mut Session,
     ) -> Result<Reading, String> {
-        let Some(open) = session.as_mut() else {
-            return Err("no session to the trade server".to_owned());
-        };
         let age = (unknown.now - unknown.first_claimed_at)
             .try_into()
             .unwrap_or_default();
-        let reading = open.deals(unknown.operation.login, age, unknown.now).await;
-        reading.map_err(|error| {
-            *session = None;
-            error_chain(&error)
-        })
+        let reading = session
+            .deals(unknown.operation.login, age, unknown.now)
+            .await;
+        reading.map_err(|error| error_chain(&error))
     }
 
     async fn wake(&self, reference: &Reference) {

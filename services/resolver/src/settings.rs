@@ -14,6 +14,8 @@ use claimcheck_store::StoreSettings;
 pub const NAME: &str = "resolver";
 /// How often expired leases and due looks are searched for.
 const TICK_DEFAULT: Duration = Duration::from_secs(2);
+/// How long an operation may wait or be worked on before a person hears of it.
+const OVERDUE_AFTER_DEFAULT: Duration = Duration::from_mins(30);
 /// Attempts before a person decides about another one.
 const ATTEMPTS_MAX_DEFAULT: u64 = 10;
 
@@ -22,6 +24,8 @@ const ATTEMPTS_MAX_DEFAULT: u64 = 10;
 pub struct Settings {
     /// How often the sweep runs.
     pub tick: Duration,
+    /// How long an operation may wait or be worked on before a person hears of it.
+    pub overdue_after: Duration,
     /// Attempts before a person decides.
     pub attempts_max: i32,
     /// The times of a call.
@@ -40,6 +44,7 @@ pub struct Settings {
 pub fn read(reader: &mut Reader) -> Option<Settings> {
     let tick = reader.duration_or("resolver.tick", TICK_DEFAULT);
     let attempts_max = reader.integer_or("resolver.attempts_max", 1..=1_000, ATTEMPTS_MAX_DEFAULT);
+    let overdue_after = reader.duration_or("resolver.overdue_after", OVERDUE_AFTER_DEFAULT);
     let store = sections::database(reader, NAME);
     let queue = sections::queue(reader, NAME);
     let times = sections::times(reader);
@@ -48,6 +53,7 @@ pub fn read(reader: &mut Reader) -> Option<Settings> {
     let sections::CallTimes { times, queue_wait } = times?;
     Some(Settings {
         tick: tick?,
+        overdue_after: overdue_after?,
         attempts_max: i32::try_from(attempts_max?).ok()?,
         times,
         queue_wait,

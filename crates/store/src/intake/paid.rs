@@ -1,8 +1,8 @@
 //! A paid event: its deposit is locked and compared, then an operation is made, pending or held.
 
 use claimcheck_core::{
-    CaseKind, Consequence, Deposit, Existing, Mismatch, Money, OperationKind, PaidFact, Rate,
-    Reference, Status, decide,
+    CaseKind, Consequence, Deposit, Existing, Mismatch, Money, OperationKind, PaidBefore, PaidFact,
+    Rate, Reference, Status, decide,
 };
 use serde_json::{Value, json};
 use sqlx::PgConnection;
@@ -28,16 +28,23 @@ pub(super) async fn record_paid(
     };
     match (decide(paid, deposit.as_ref(), &existing), deposit) {
         (Consequence::Same, _) => Ok(()),
-        (Consequence::Contradiction, _) => {
-            let summary = "an event states another amount than the payment's operation".to_owned();
+        (Consequence::Contradiction, deposit) => {
+            let summary = "an event contradicts the payment's operation".to_owned();
+            let about = (deposit.as_ref(), None);
             origin
-                .open_case(tx, recorded, CaseKind::PaymentContradiction, None, summary)
+                .open_case(tx, recorded, CaseKind::PaymentContradiction, about, summary)
                 .await
         }
         (Consequence::NoDeposit, _) | (_, None) => {
             let summary = "a payment came for which no deposit is registered".to_owned();
             origin
-                .open_case(tx, recorded, CaseKind::UnknownDeposit, None, summary)
+                .open_case(
+                    tx,
+                    recorded,
+                    CaseKind::UnknownDeposit,
+                    (None, None),
+                    summary,
+                )
                 .await
         }
         (Consequence::Credit { amount, rate }, Some(deposit)) => {
@@ -71,7 +78,7 @@ pub(super) async fn record_paid(
             };
             let reference = origin.insert(tx, &new, &why).await?;
             origin
-                .open_case(tx, recorded, case, Some((&deposit, &reference)), why)
+                .open_case(tx, recorded, case, (Some(&deposit), Some(&reference)), why)
                 .await
         }
     }
@@ -94,10 +101,12 @@ async fn existing(
     deposit_id: Option<i64>,
 ) -> Result<Existing, StoreError> {
     let same = sqlx::query!(
-        "SELECT event.amount, event.currency FROM balance_operation AS operation
-         JOIN provider_event AS event ON event.id = operation.provider_event_id
-         WHERE operation.provider = $1 AND operation.provider_payment_id = $2
-           AND operation.kind = 'dep'",
+        r#"SELECT event.amount AS "amount?", event.currency AS "currency?",
+               event.merchant_reference AS "merchant_reference?"
+           FROM balance_operation AS operation
+           LEFT JOIN provider_event AS event ON event.id = operation.provider_event_id
+           WHERE operation.provider = $1 AND operation.provider_payment_id = $2
+             AND operation.kind = 'dep'"#,
         paid.provider.as_str(),
         paid.payment.as_str(),
     )
@@ -105,7 +114,7 @@ async fn existing(
     .await?;
     let other = sqlx::query!(
         r#"SELECT EXISTS (SELECT FROM balance_operation
-               WHERE deposit_id = $1 AND kind = 'dep'
+               WHERE deposit_id = $1 AND kind = 'dep' AND status NOT IN ('held', 'failed')
                  AND (provider, provider_payment_id) <> ($2, $3)) AS "exists!""#,
         deposit_id,
         paid.provider.as_str(),
@@ -114,11 +123,11 @@ async fn existing(
     .fetch_one(&mut *tx)
     .await?;
     Ok(Existing {
-        same_payment: same.map(|row| {
-            (
-                row.amount.unwrap_or_default(),
-                row.currency.unwrap_or_default(),
-            )
+        // An event that was pruned by age agrees with its repeat: its key has outlived its text.
+        same_payment: same.map(|row| PaidBefore {
+            amount: row.amount.unwrap_or(paid.amount),
+            currency: row.currency.unwrap_or_else(|| paid.currency.to_string()),
+            reference: row.merchant_reference,
         }),
         deposit_has_other_payment: other.exists,
     })
@@ -192,11 +201,11 @@ impl Origin<'_> {
         tx: &mut PgConnection,
         recorded: &mut Recorded,
         kind: CaseKind,
-        held: Option<(&Deposit, &Reference)>,
+        (deposit, reference): (Option<&Deposit>, Option<&Reference>),
         summary: String,
     ) -> Result<(), StoreError> {
-        let subject = match held {
-            Some((_, reference)) => reference.as_str().to_owned(),
+        let subject = match reference {
+            Some(reference) => reference.as_str().to_owned(),
             None => format!("{}:{}", self.paid.provider, self.paid.payment),
         };
         open_case(
@@ -206,9 +215,9 @@ impl Origin<'_> {
                 kind,
                 subject: &subject,
                 summary,
-                detail: self.detail(held.map(|(deposit, _)| deposit)),
-                operation_reference: held.map(|(_, reference)| reference.as_str()),
-                deposit_id: held.map(|(deposit, _)| deposit.id),
+                detail: self.detail(deposit),
+                operation_reference: reference.map(Reference::as_str),
+                deposit_id: deposit.map(|deposit| deposit.id),
                 payment: Some((&self.paid.provider, &self.paid.payment)),
                 event_id: Some(self.event_id),
                 actor: ACTOR,
