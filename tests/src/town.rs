@@ -167,6 +167,13 @@ impl Town {
         demand(self.stack.infra(), &self.database, condition).await;
     }
 
+    /// Whether a condition holds in the database now.
+    pub async fn holds(&self, condition: &str) -> bool {
+        check(self.stack.infra(), &self.database, condition)
+            .await
+            .is_ok()
+    }
+
     /// Stops the stack.
     pub async fn stop(self) {
         self.stack.stop().await.expect("the stack stops");
@@ -199,10 +206,14 @@ impl Signed<'_> {
 
 /// Demands that a condition holds in a database.
 pub async fn demand(infra: &Infra, database: &str, condition: &str) {
+    check(infra, database, condition).await.expect("it holds");
+}
+
+async fn check(infra: &Infra, database: &str, condition: &str) -> anyhow::Result<()> {
     let block = format!(
         "DO $demand$ BEGIN IF ({condition}) IS NOT TRUE THEN
              RAISE EXCEPTION 'it does not hold that %', $text${condition}$text$;
          END IF; END $demand$"
     );
-    infra.sql(database, &block).await.expect("it holds");
+    infra.sql(database, &block).await
 }

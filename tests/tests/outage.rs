@@ -1,6 +1,11 @@
 //! PostgreSQL and RabbitMQ away during payments: nothing is answered that is not committed, and
 //! nothing is lost. The infrastructure is this test's own, so that no other test suffers.
 
+#![expect(
+    clippy::indexing_slicing,
+    reason = "a test may stop where its own books are wrong"
+)]
+
 use std::time::Duration;
 
 use claimcheck_lab::actors::{Deposit, Mt5, Payment, Portal, Sender};

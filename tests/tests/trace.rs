@@ -3,22 +3,22 @@
 
 use std::time::Duration;
 
-use claimcheck_lab::actors::{Mt5, Payment, Portal, Sender};
-use claimcheck_lab::{Infra, Stack, StackOptions, client, until};
+use claimcheck_lab::actors::Payment;
+use claimcheck_lab::{Stack, until};
+use claimcheck_tests::town::Town;
 use serde_json::Value;
 
 const LIMIT: Duration = Duration::from_secs(90);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_payment_has_one_trace_id_in_every_log() {
-    let infra = Infra::attach_from_environment().expect("run through `make test`");
-    let stack = Stack::start(&infra, StackOptions::named("trace"))
-        .await
-        .expect("it starts");
-    let client = client().expect("a client");
-    let portal = Portal::new(client.clone(), stack.endpoints());
-    let sender = Sender::new(client.clone(), stack.endpoints()).expect("a Stripe endpoint");
-    let mt5 = Mt5::new(client, stack.endpoints());
+    let Town {
+        stack,
+        portal,
+        sender,
+        mt5,
+        ..
+    } = Town::start("trace").await;
     let login = 330_001;
     mt5.open(login, "USD", true).await.expect("opened");
     portal.own(login, "USD").await.expect("owned");

@@ -429,7 +429,7 @@ fn a_paid_amount_is_money_only_in_a_known_currency_and_exactly() {
 fn the_portal_is_told_the_state_that_follows_from_the_operation() {
     use DepositState as D;
     for (status, quietly, with_case) in [
-        (None, D::AwaitingPayment, D::AwaitingPayment),
+        (None, D::AwaitingPayment, D::InReview),
         (Some(Status::Held), D::InReview, D::InReview),
         (Some(Status::Pending), D::Crediting, D::Crediting),
         (Some(Status::Claimed), D::Crediting, D::Crediting),

@@ -118,8 +118,9 @@ impl Process {
 
 /// How long the system may take to bury a killed process.
 const KILL_LIMIT: Duration = Duration::from_secs(10);
-/// Where the state and the start time stand, counted behind the name in parentheses.
+/// Where the state, the number of threads and the start time stand, counted behind the name in parentheses.
 const STATE_AT: usize = 0;
+const THREADS_AT: usize = 17;
 const STARTED_AT: usize = 19;
 
 /// Reads a line of `/proc/PID/stat`: the process, and whether it is dead.
@@ -132,7 +133,9 @@ fn parse(line: &str) -> Option<(Process, bool)> {
         pid: pid.trim().parse().ok()?,
         started: fields.get(STARTED_AT)?.parse().ok()?,
     };
-    let is_dead = matches!(*fields.get(STATE_AT)?, "Z" | "X" | "x");
+    // While other threads of it still end, its files and ports are still open.
+    let threads: u32 = fields.get(THREADS_AT)?.parse().ok()?;
+    let is_dead = matches!(*fields.get(STATE_AT)?, "Z" | "X" | "x") && threads <= 1;
     Some((process, is_dead))
 }
 
@@ -153,6 +156,9 @@ mod tests {
     fn a_zombie_counts_as_dead() {
         let line = "77 (a) Z 1 77 77 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 99 1";
         assert!(parse(line).is_some_and(|(_, is_dead)| is_dead));
+        let ending = line.replace("20 0 1 0", "20 0 3 0");
+        let (_, is_dead) = parse(&ending).expect("the line is whole");
+        assert!(!is_dead, "two of its threads still hold its ports");
     }
 
     #[test]

@@ -51,14 +51,15 @@ impl Store {
     /// The database is away.
     pub async fn expire_leases(&self, limit: i64, actor: &str) -> Result<u64, StoreError> {
         let done = sqlx::query!(
-            "UPDATE balance_operation
+            "WITH over AS MATERIALIZED (
+                 SELECT id FROM balance_operation
+                 WHERE status = 'claimed' AND lease_expires_at < clock_timestamp()
+                 ORDER BY lease_expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+             UPDATE balance_operation
              SET status = 'unknown', move = 'expire', moved_by = $2,
                  moved_because = 'the lease ran out', unknown_since = clock_timestamp(),
                  next_look_at = clock_timestamp()
-             WHERE status = 'claimed' AND id IN (
-                 SELECT id FROM balance_operation
-                 WHERE status = 'claimed' AND lease_expires_at < clock_timestamp()
-                 ORDER BY lease_expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)",
+             FROM over WHERE balance_operation.id = over.id AND status = 'claimed'",
             limit,
             actor,
         )
@@ -81,7 +82,7 @@ impl Store {
         let row = sqlx::query!(
             r#"UPDATE balance_operation
                SET next_look_at = clock_timestamp() + $2::bigint * interval '1 microsecond'
-               WHERE status = 'unknown' AND id IN (
+               WHERE status = 'unknown' AND id = (
                    SELECT id FROM balance_operation
                    WHERE status = 'unknown' AND server = $1 AND next_look_at <= clock_timestamp()
                    ORDER BY next_look_at LIMIT 1 FOR UPDATE SKIP LOCKED)
