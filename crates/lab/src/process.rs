@@ -118,7 +118,8 @@ impl Process {
 
 /// How long the system may take to bury a killed process.
 const KILL_LIMIT: Duration = Duration::from_secs(10);
-/// Where the state, the number of threads and the start time stand, counted behind the name in parentheses.
+/// Where the state, the number of threads and the start time stand, counted behind the name in
+/// parentheses.
 const STATE_AT: usize = 0;
 const THREADS_AT: usize = 17;
 const STARTED_AT: usize = 19;
